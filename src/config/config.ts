@@ -1,0 +1,109 @@
+/** The plain-data part of a set-up, word for word the configuration file in camelCase, and what a reader makes of it. */
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { ApprovalMode, ServerRegistration } from '../servers/definition.ts'
+import type { ApprovalPolicy, EnvironmentSpec, PermissionProfile } from '../servers/environment.ts'
+import type { JsonObject } from '../json.ts'
+
+interface ServerCommon {
+  readonly enabled?: boolean
+  readonly required?: boolean
+  readonly startupTimeoutSec?: number
+  /** idle limit of a call in seconds; progress resets it */
+  readonly toolTimeoutSec?: number
+  /** limit of a whole call in seconds, the start included */
+  readonly toolTotalTimeoutSec?: number
+  readonly enabledTools?: readonly string[]
+  readonly disabledTools?: readonly string[]
+  readonly defaultToolsApprovalMode?: ApprovalMode
+  readonly tools?: Readonly<Record<string, { readonly approvalMode?: ApprovalMode }>>
+  readonly trustAnnotations?: boolean
+  readonly supportsParallelToolCalls?: boolean
+  readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28'
+  readonly outputSchema?: 'enforce' | 'report'
+  /** where a thread-wide server executes */
+  readonly environment?: string
+  /** tells two installations of one server in one environment apart */
+  readonly installation?: string
+}
+
+/** A server as a file or code writes it. */
+export type ServerDefinition = ServerCommon &
+  (
+    | {
+        readonly command: string
+        readonly args?: readonly string[]
+        readonly env?: Readonly<Record<string, string>>
+        readonly envVars?: readonly string[]
+        readonly cwd?: string
+        readonly url?: never
+      }
+    | {
+        readonly url: string
+        readonly httpHeaders?: Readonly<Record<string, string>>
+        readonly envHttpHeaders?: Readonly<Record<string, string>>
+        readonly bearerTokenEnvVar?: string
+        readonly command?: never
+      }
+  )
+
+/** An environment as a file or code writes it. */
+export interface EnvironmentDefinition {
+  /** `local`; other kinds come with their executors */
+  readonly executor?: string | ({ readonly kind: string } & JsonObject)
+  /** relative to the folder of the file, or to the working directory of the process */
+  readonly cwd?: string
+  readonly extraRoots?: readonly string[]
+  readonly permissions?: PermissionProfile
+  readonly approvalPolicy?: ApprovalPolicy
+  readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
+  /** absolute path of a full Codex CLI; only `local` offers it to servers, once it passed the probe */
+  readonly codexExecutable?: string
+}
+
+/** One schema for files and code. */
+export interface Config {
+  readonly environments?: Readonly<Record<string, EnvironmentDefinition>>
+  readonly selectedEnvironments?: readonly string[]
+  readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
+  readonly features?: Readonly<Record<string, boolean | string>>
+  readonly naming?: { readonly scheme?: 'stable'; readonly maxLength?: number }
+}
+
+/** A hook plugin that a file names; nothing of it is imported yet. */
+export interface HookModule {
+  /** absolute path of a module, or the name of a package to be resolved from `folder` */
+  readonly module: string
+  readonly kind: 'path' | 'package'
+  readonly options: JsonObject | null
+  /** folder of the file that names it */
+  readonly folder: string
+  readonly where: string
+  readonly environments?: readonly (string | null)[]
+  readonly servers?: readonly string[]
+  readonly tools?: readonly string[]
+}
+
+/** One value with the place it came from. */
+export interface Placed<T> {
+  readonly value: T
+  readonly where: string
+}
+
+/** All files and code, read, checked and merged; nothing started, nothing imported. */
+export interface LoadedConfig {
+  /** absolute paths, weakest first, with how each came in */
+  readonly files: readonly { readonly path: string; readonly kind: 'named' | 'found' | 'user' }[]
+  /** in file order; the implicit `local` is last where it was not declared */
+  readonly environments: readonly EnvironmentSpec[]
+  /** ids in order, the first is primary; all known */
+  readonly selectedEnvironments: readonly string[]
+  /** every registration of every source, weakest source first, in file order inside one */
+  readonly registrations: readonly ServerRegistration[]
+  readonly hooks: readonly HookModule[]
+  /** flag name → value and place, strongest file last */
+  readonly features: readonly { readonly name: string; readonly value: boolean | string; readonly where: string }[]
+  readonly naming: { readonly scheme: 'stable'; readonly maxLength: number }
+  /** absolute folder of the file store, or null for the default */
+  readonly storeFolder: string | null
+  readonly diagnostics: readonly Diagnostic[]
+}

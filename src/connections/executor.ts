@@ -1,0 +1,52 @@
+/** How a place starts processes and reaches servers. A harness can bring its own executor. */
+
+/** What to start. */
+export interface LaunchRequest {
+  readonly command: string
+  readonly args: readonly string[]
+  /** a path of that machine */
+  readonly cwd: string
+  /** exactly the variables that the configuration names; the base (HOME, PATH …) is the executor's own */
+  readonly env: Readonly<Record<string, string>>
+  /** a short label for logs, e.g. `files (environment vm)` */
+  readonly label: string
+}
+
+export interface ExitStatus {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A process with pipes. Node and web streams are async iterables already. */
+export interface StdioProcess {
+  readonly stdout: AsyncIterable<Uint8Array>
+  /** drained by us, always */
+  readonly stderr: AsyncIterable<Uint8Array>
+  /** resolves once the bytes are taken over; order is kept; rejects where the process is gone */
+  write(chunk: Uint8Array): Promise<void>
+  /** false where stdin cannot be closed: then `terminate` comes at once */
+  endStdin(): Promise<boolean>
+  /** the whole process group */
+  kill(how: 'terminate' | 'kill'): Promise<void>
+  /** never rejects; settles on exit, not on the end of the pipes */
+  readonly exited: Promise<ExitStatus>
+  /** only where it is a process of this machine */
+  readonly pid?: number
+}
+
+/** A connected place. Anything that it does not implement is refused with ENVIRONMENT_UNSUPPORTED, never done locally instead. */
+export interface Executor {
+  startStdio(request: LaunchRequest, context: { readonly signal: AbortSignal }): Promise<StdioProcess>
+  fetch?(input: URL, init: RequestInit): Promise<Response>
+  readFile?(path: string, context: { readonly signal: AbortSignal }): Promise<Uint8Array>
+  listDirectory?(path: string, context: { readonly signal: AbortSignal }): Promise<readonly { readonly name: string; readonly kind: 'file' | 'directory' | 'other' }[]>
+  /** settles when the place is lost; running processes count as exited then */
+  readonly lost: Promise<{ readonly cause: string }>
+  dispose(): Promise<void>
+}
+
+/** Makes executors of one kind. `connect` is called lazily, once an environment instance, and again after `lost`. */
+export interface ExecutorDefinition {
+  readonly kind: string
+  connect(context: { readonly signal: AbortSignal; readonly environmentId: string; readonly log: (line: string) => void }): Promise<Executor>
+}

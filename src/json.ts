@@ -1,0 +1,53 @@
+/** Leaf room: JSON values, their canonical form and digest, snapshots and freezing. */
+import { createHash } from 'node:crypto'
+
+/** A JSON value; deeply read-only, because what crosses the pipeline is frozen on first read. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+/** True for an object that is neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A deep copy by way of JSON text. Throws TypeError for what JSON cannot carry at the top (undefined, a function), for cycles and for BigInt. */
+export function snapshot(value: unknown): Json {
+  const text = JSON.stringify(value)
+  if (text === undefined) throw new TypeError('the value is not JSON')
+  return JSON.parse(text) as Json
+}
+
+/** JSON text with the keys of every object in code-unit order, so that equal values have equal text. */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`
+  const object = value as JsonObject
+  const members: string[] = []
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key]
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+/** SHA-256 of the canonical form, 64 hex digits. */
+export function digest(value: Json): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex')
+}
+
+/** True where both values have the same canonical form. */
+export function sameJson(a: Json, b: Json): boolean {
+  return a === b || canonicalJson(a) === canonicalJson(b)
+}
+
+/** Freezes a JSON value that is ours, all the way down, and gives it back. */
+export function deepFreeze<T extends Json>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const key of Object.keys(value)) deepFreeze((value as JsonObject)[key] as Json)
+  }
+  return value
+}

@@ -1,0 +1,239 @@
+/** The public shapes of runtime and session. */
+import type { ErrorCode, TaplineError } from '../errors.ts'
+import type { CapturedFlags, Flag, FlagValue } from '../flags/flag.ts'
+import type { CallOutcome } from '../hooks/outcome.ts'
+import type { Explanation } from '../hooks/trace.ts'
+import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
+import type { JsonObject } from '../json.ts'
+import type { Method, Progress, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { ApprovalMode } from '../servers/definition.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment, PermissionProfile } from '../servers/environment.ts'
+import type { ServerKey } from '../servers/key.ts'
+
+/** How untrusted input names a server. `environmentId: null` = the thread-wide one; left out = "whichever it is, if there is only one". */
+export interface ServerSelector {
+  readonly server: string
+  readonly environmentId?: string | null
+  readonly installationId?: string | null
+}
+
+/** One tool of a session. */
+export interface Tool {
+  /** flat, unique in the session: what a model without namespaces sees */
+  readonly name: string
+  readonly namespace: string
+  /** within the namespace */
+  readonly nameInNamespace: string
+  readonly namespaceDescription: string
+  readonly owner: ServerKey
+  /** raw name, as the server calls it */
+  readonly tool: string
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly outputSchema?: JsonObject
+  readonly annotations: ToolAnnotations
+  readonly approval: ApprovalMode
+  /** every field of the tool as its server listed it */
+  readonly raw: JsonObject
+}
+
+export interface ServerFailure {
+  readonly owner: ServerKey
+  readonly error: TaplineError
+}
+
+export interface ToolList {
+  readonly tools: readonly Tool[]
+  /** servers that are still starting */
+  readonly pending: readonly ServerKey[]
+  readonly errors: readonly ServerFailure[]
+  /** changes when, and only when, the list does */
+  readonly generation: number
+}
+
+export interface ListToolsOptions {
+  /** ms to wait for servers that have no list yet; 0: what is there; default: each up to its own start limit */
+  readonly waitMs?: number
+  /** only this server (bare name), and only in this environment (null: the thread-wide one) */
+  readonly server?: string
+  readonly environmentId?: string | null
+  readonly signal?: AbortSignal
+}
+
+/** `arguments` is unknown on purpose: it is the model's; what is no object ends as `invalid_request`. */
+export type ToolCallRequest = { readonly arguments?: unknown } & (
+  | { readonly name: string; readonly namespace?: string; readonly tool?: never; readonly server?: never; readonly owner?: never }
+  | (ServerSelector & { readonly tool: string; readonly name?: never; readonly owner?: never })
+  | { readonly owner: ServerKey; readonly tool: string; readonly name?: never; readonly server?: never }
+)
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** ms for the whole call: the start of the server included, waiting for a person not */
+  readonly timeoutMs?: number
+  /** ms without progress; default: the server's toolTimeoutSec */
+  readonly idleTimeoutMs?: number
+  readonly onProgress?: (progress: Progress) => void
+  /** added to `_meta`; reserved keys are dropped and reported in the trace */
+  readonly meta?: JsonObject
+  /** the model's id of the call: goes into trace and questions */
+  readonly callId?: string
+  readonly trace?: boolean
+}
+
+/** What a person is asked. */
+export interface ApprovalQuestion {
+  /** unique in the runtime */
+  readonly id: string
+  readonly callId: string
+  readonly sessionId: string
+  readonly owner: ServerKey
+  /** the environment whose permissions count */
+  readonly environmentId: string
+  readonly permissions: PermissionProfile | null
+  /** raw name */
+  readonly tool: string
+  readonly title: string
+  readonly description: string
+  readonly annotations: ToolAnnotations
+  /** exactly what will be sent */
+  readonly arguments: JsonObject
+  /** what may be remembered: empty in mode `prompt` and for a tap's question */
+  readonly canRemember: readonly 'session'[]
+  /** texts of `ask` verdicts */
+  readonly notes: readonly { readonly plugin: string; readonly question: string }[]
+}
+/** The words of MCP elicitation, because a person answers. */
+export type ApprovalAnswer =
+  | { readonly action: 'accept'; readonly remember?: 'session' }
+  | { readonly action: 'decline'; readonly reason?: string }
+  | { readonly action: 'cancel' }
+/** Puts a question to a person. A throw, or an answer that is none of the three, is no yes. */
+export type Approver = (question: ApprovalQuestion, context: { readonly signal: AbortSignal }) => Promise<ApprovalAnswer>
+
+export interface ListQuery extends Partial<ServerSelector> {
+  readonly cursor?: string
+  readonly signal?: AbortSignal
+}
+export interface ResourceItem {
+  readonly owner: ServerKey
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly raw: JsonObject
+}
+export interface Listing<T> {
+  readonly items: readonly T[]
+  readonly errors: readonly ServerFailure[]
+  readonly nextCursor: string | null
+}
+
+export interface StatusQuery {
+  /** rows of a page; 0 acts as 1; left out: all */
+  readonly limit?: number
+  readonly cursor?: string
+  readonly detail?: 'full' | 'tools_and_auth'
+  /** bare name */
+  readonly server?: string
+  /** null: thread-wide ones only */
+  readonly environmentId?: string | null
+  readonly signal?: AbortSignal
+}
+export interface Page<T> {
+  readonly data: readonly T[]
+  readonly nextCursor: string | null
+}
+/** One row of the status. */
+export interface ServerStatus {
+  readonly owner: ServerKey
+  readonly runtimeStatus: 'disabled' | 'idle' | 'starting' | 'connected' | 'failed' | 'auth_required'
+  readonly authStatus: 'unsupported' | 'not_logged_in' | 'bearer_token' | 'oauth' | 'unknown'
+  readonly provenance: readonly string[]
+  readonly pluginId: string | null
+  readonly httpOrigin: string | null
+  readonly protocolVersion: string | null
+  readonly serverInfo: JsonObject | null
+  readonly capabilities: JsonObject | null
+  readonly tools: readonly Tool[]
+  /** null with detail `tools_and_auth` */
+  readonly resources: readonly JsonObject[] | null
+  readonly resourceTemplates: readonly JsonObject[] | null
+  readonly prompts: readonly JsonObject[] | null
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly remedy: string } | null
+  /** ISO 8601, or null */
+  readonly startedAt: string | null
+  readonly startMs: number | null
+  readonly pid: number | null
+}
+
+export type SessionEvent =
+  | { readonly type: 'tools_changed'; readonly generation: number }
+  | { readonly type: 'server_changed'; readonly owner: ServerKey; readonly runtimeStatus: ServerStatus['runtimeStatus'] }
+  | { readonly type: 'question'; readonly id: string; readonly callId: string; readonly owner: ServerKey; readonly state: 'asked' | 'answered' | 'withdrawn' }
+  | { readonly type: 'settled'; readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }
+  | { readonly type: 'diagnostic'; readonly diagnostic: Diagnostic }
+
+export interface SessionOptions {
+  /** default: a random one */
+  readonly id?: string
+  /** ids, ordered, the first is primary; default: the configuration's selection. Unknown ones throw ENVIRONMENT_UNKNOWN */
+  readonly environments?: readonly string[]
+  readonly approver?: Approver
+  /** ms to wait for a person; default 600,000 */
+  readonly approvalTimeoutMs?: number
+  /** collect a trace for every call */
+  readonly trace?: boolean
+  /** closes the session */
+  readonly signal?: AbortSignal
+}
+
+/** One thread of work of a harness. */
+export interface Session extends AsyncDisposable {
+  readonly id: string
+  readonly flags: CapturedFlags
+  /** in the selected order */
+  readonly environments: readonly Environment[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Never rejects because of a server. */
+  listTools(options?: ListToolsOptions): Promise<ToolList>
+  /** Never rejects: every end is an outcome. */
+  callTool(request: ToolCallRequest, options?: CallOptions): Promise<CallOutcome>
+  /** Runs everything up to dispatch and stops; asks nobody. */
+  explain(request: ToolCallRequest, options?: CallOptions): Promise<Explanation>
+  /** The host's own requests: the same pipeline; they reject with TaplineError. */
+  listResources(query?: ListQuery): Promise<Listing<ResourceItem>>
+  readResource(request: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<ReadResourceResult & { readonly owner: ServerKey }>
+  status(query?: StatusQuery): Promise<Page<ServerStatus>>
+  /** one page at a time, discovered as it is asked for */
+  statusPages(query?: StatusQuery): AsyncIterable<Page<ServerStatus>>
+  /** A listener that throws is reported as a diagnostic. */
+  subscribe(listener: (event: SessionEvent) => void): Disposable
+  /** Cancels running calls, gives back connections. */
+  close(): Promise<void>
+}
+
+/** A plugin, or a plugin with the servers that it is limited to. */
+export type HookEntry = HookPlugin | (TapFilter & { readonly plugin: HookPlugin })
+
+export interface FlagOptions {
+  /** flags of the host and of its hook plugins */
+  readonly define?: readonly Flag[]
+  /** strongest source: the same as --enable, --disable and --flag */
+  readonly override?: Readonly<Record<string, FlagValue>>
+}
+
+/** Many sessions share one runtime and its connections. */
+export interface Runtime extends AsyncDisposable {
+  /** get an environment to `update` its permissions or policy, live */
+  readonly environments: Iterable<Environment> & { get(id: string): Environment | undefined }
+  readonly diagnostics: readonly Diagnostic[]
+  openSession(options?: SessionOptions): Promise<Session>
+  /** For sessions that are opened later. */
+  use(entry: HookEntry): Disposable
+  /** Ends every session, then every process. */
+  close(): Promise<void>
+}

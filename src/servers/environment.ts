@@ -1,0 +1,107 @@
+/** A place where servers run, and the permissions and policy that govern what runs there. */
+import { randomUUID } from 'node:crypto'
+import type { Json, JsonObject } from '../json.ts'
+import { sameJson, snapshot } from '../json.ts'
+
+/** What servers of the environment are told they may do. It confines nothing by itself (docs/security.md). */
+export type PermissionProfile =
+  | 'read-only'
+  | 'workspace-write'
+  | 'full-access'
+  | 'external'
+  | {
+      readonly type: 'read-only' | 'workspace-write' | 'full-access' | 'external'
+      readonly networkAccess?: boolean
+      readonly writableRoots?: readonly string[]
+      /** workspace-write: leave /tmp out of the writable places */
+      readonly excludeSlashTmp?: boolean
+      /** workspace-write: leave $TMPDIR out of the writable places */
+      readonly excludeTmpdirEnvVar?: boolean
+    }
+  /** A ready policy of the host: forwarded unchanged. Never counts as full access. */
+  | { readonly type: 'opaque'; readonly sandboxState: string | JsonObject }
+
+/** Whether a call that needs approval is put to somebody (spec 60). */
+export type ApprovalPolicy = 'on-request' | 'untrusted' | 'never' | { readonly granular: { readonly mcpElicitations: boolean } }
+
+/** What may change while calls run. Replaced as a whole, so that a call can hold what it was judged by. */
+export interface Governance {
+  /** null: not set; no sandbox state is sent, and it counts as not full access */
+  readonly permissions: PermissionProfile | null
+  readonly approvalPolicy: ApprovalPolicy
+}
+
+/** The executor of an environment as a definition names it. */
+export interface ExecutorSpec {
+  readonly kind: string
+  readonly options: JsonObject
+}
+
+/** An environment as a configuration defines it, normalised. */
+export interface EnvironmentSpec {
+  readonly id: string
+  readonly executor: ExecutorSpec
+  /** absolute on that machine */
+  readonly cwd: string
+  readonly extraRoots: readonly string[]
+  readonly permissions: PermissionProfile | null
+  readonly approvalPolicy: ApprovalPolicy
+  /** as written; only `local` offers it to servers, and only where it is absolute and passes the probe */
+  readonly codexExecutable: string | null
+  /** `file:line:column` or `host` */
+  readonly where: string
+}
+
+/** One live instance of an environment. Replacing an environment makes another instance; changing its governance does not. */
+export class Environment {
+  readonly id: string
+  readonly instanceId: string = randomUUID()
+  readonly spec: EnvironmentSpec
+  #governance: Governance
+
+  constructor(spec: EnvironmentSpec) {
+    this.id = spec.id
+    this.spec = spec
+    this.#governance = Object.freeze({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy })
+  }
+
+  get cwd(): string {
+    return this.spec.cwd
+  }
+
+  /** kind of the executor */
+  get executor(): string {
+    return this.spec.executor.kind
+  }
+
+  get permissions(): PermissionProfile | null {
+    return this.#governance.permissions
+  }
+
+  get approvalPolicy(): ApprovalPolicy {
+    return this.#governance.approvalPolicy
+  }
+
+  /** Permissions and policy at this moment: one frozen object until the next change. */
+  get governance(): Governance {
+    return this.#governance
+  }
+
+  /** Changes permissions or policy at once; the next write of every call sees it. Throws TypeError for what is not JSON. */
+  update(change: Partial<Governance>): void {
+    this.#governance = Object.freeze({ ...this.#governance, ...(snapshot(change) as Partial<Governance>) })
+  }
+}
+
+/** True where both say the same; taken by value, since setting the same policy again changes nothing. */
+export function sameGovernance(a: Governance, b: Governance): boolean {
+  return a === b || sameJson(a as unknown as Json, b as unknown as Json)
+}
+
+/** True for the two full-access forms; unset, external and opaque policies are not full access. */
+export function isFullAccess(permissions: PermissionProfile | null): boolean {
+  return permissions === 'full-access' || (typeof permissions === 'object' && permissions !== null && permissions.type === 'full-access')
+}
+
+/** The id of the environment that always exists. */
+export const LOCAL = 'local'
