@@ -44,6 +44,7 @@ const REMEDIES = {
   CONFIG_UNTRUSTED: 'Read the file, then run `tapline trust`.',
   STORE_FAILED: 'Check the folder of the store and its permissions.',
   SANDBOX_POLICY_UNREADABLE: 'Give the policy as JSON that parses and prints back to the same value.',
+  CLI_USAGE: 'Run `tapline --help` to see the commands and options.',
   INTERNAL: 'This is a bug in tapline; please report it with the output of TAPLINE_DEBUG=1.',
 } as const
 
@@ -69,7 +70,7 @@ export interface ErrorDetails {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-const BRAND: unique symbol = Symbol.for('tapline.error')
+const BRAND = Symbol.for('tapline.error')
 
 /** The only error class that the library throws; `remedy` is one sentence that says what to do. */
 export class TaplineError extends Error {
@@ -82,10 +83,10 @@ export class TaplineError extends Error {
   readonly callId?: string
   readonly where?: string
   readonly data?: Readonly<Record<string, unknown>>
-  readonly [BRAND]: true = true
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    Object.defineProperty(this, BRAND, { value: true })
     this.code = code
     this.remedy = details.remedy ?? REMEDIES[code]
     if (details.hook !== undefined) this.hook = details.hook
@@ -99,7 +100,7 @@ export class TaplineError extends Error {
 
 /** True for errors of the library, also across duplicate copies of the package (unlike `instanceof`). */
 export function isTaplineError(value: unknown): value is TaplineError {
-  return typeof value === 'object' && value !== null && (value as { readonly [BRAND]?: unknown })[BRAND] === true
+  return typeof value === 'object' && value !== null && BRAND in value
 }
 
 /** The value itself where it is one of ours, else a new error of the given code with the value as its cause. */

@@ -45,8 +45,14 @@ export interface Executor {
   dispose(): Promise<void>
 }
 
+/** Told about process groups of this machine: those still on the list are ended when this process dies, in whatever way. */
+export interface ProcessWatch {
+  add(group: number): void
+  delete(group: number): void
+}
+
 /** Makes executors of one kind. `connect` is called lazily, once an environment instance, and again after `lost`. */
 export interface ExecutorDefinition {
   readonly kind: string
-  connect(context: { readonly signal: AbortSignal; readonly environmentId: string; readonly log: (line: string) => void }): Promise<Executor>
+  connect(context: { readonly signal: AbortSignal; readonly environmentId: string; readonly log: (line: string) => void; readonly watch: ProcessWatch }): Promise<Executor>
 }

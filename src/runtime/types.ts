@@ -1,14 +1,19 @@
 /** The public shapes of runtime and session. */
+import type { Config } from '../config/config.ts'
+import type { ConfigFile } from '../config/load.ts'
+import type { ExecutorDefinition } from '../connections/executor.ts'
 import type { ErrorCode, TaplineError } from '../errors.ts'
 import type { CapturedFlags, Flag, FlagValue } from '../flags/flag.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
 import type { JsonObject } from '../json.ts'
-import type { Method, Progress, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { Approver } from '../pipeline/approver.ts'
+import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
-import type { Environment, PermissionProfile } from '../servers/environment.ts'
+import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 
 /** How untrusted input names a server. `environmentId: null` = the thread-wide one; left out = "whichever it is, if there is only one". */
@@ -69,49 +74,8 @@ export type ToolCallRequest = { readonly arguments?: unknown } & (
   | { readonly owner: ServerKey; readonly tool: string; readonly name?: never; readonly server?: never }
 )
 
-export interface CallOptions {
-  readonly signal?: AbortSignal
-  /** ms for the whole call: the start of the server included, waiting for a person not */
-  readonly timeoutMs?: number
-  /** ms without progress; default: the server's toolTimeoutSec */
-  readonly idleTimeoutMs?: number
-  readonly onProgress?: (progress: Progress) => void
-  /** added to `_meta`; reserved keys are dropped and reported in the trace */
-  readonly meta?: JsonObject
-  /** the model's id of the call: goes into trace and questions */
-  readonly callId?: string
-  readonly trace?: boolean
-}
-
-/** What a person is asked. */
-export interface ApprovalQuestion {
-  /** unique in the runtime */
-  readonly id: string
-  readonly callId: string
-  readonly sessionId: string
-  readonly owner: ServerKey
-  /** the environment whose permissions count */
-  readonly environmentId: string
-  readonly permissions: PermissionProfile | null
-  /** raw name */
-  readonly tool: string
-  readonly title: string
-  readonly description: string
-  readonly annotations: ToolAnnotations
-  /** exactly what will be sent */
-  readonly arguments: JsonObject
-  /** what may be remembered: empty in mode `prompt` and for a tap's question */
-  readonly canRemember: readonly 'session'[]
-  /** texts of `ask` verdicts */
-  readonly notes: readonly { readonly plugin: string; readonly question: string }[]
-}
-/** The words of MCP elicitation, because a person answers. */
-export type ApprovalAnswer =
-  | { readonly action: 'accept'; readonly remember?: 'session' }
-  | { readonly action: 'decline'; readonly reason?: string }
-  | { readonly action: 'cancel' }
-/** Puts a question to a person. A throw, or an answer that is none of the three, is no yes. */
-export type Approver = (question: ApprovalQuestion, context: { readonly signal: AbortSignal }) => Promise<ApprovalAnswer>
+export type { ApprovalAnswer, ApprovalQuestion, Approver } from '../pipeline/approver.ts'
+export type { CallOptions } from '../pipeline/request.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
   readonly cursor?: string
@@ -224,6 +188,28 @@ export interface FlagOptions {
   readonly define?: readonly Flag[]
   /** strongest source: the same as --enable, --disable and --flag */
   readonly override?: Readonly<Record<string, FlagValue>>
+}
+
+/** Takes lines for the host's log; secrets are redacted before. */
+export interface Logger {
+  debug(data: object, message: string): void
+  info(data: object, message: string): void
+  warn(data: object, message: string): void
+  error(data: object, message: string): void
+}
+
+/** The configuration file word for word, plus what only code can give. */
+export interface RuntimeOptions extends Config {
+  /** files, later ones stronger; what code says is stronger than files. None is looked for: give `await discoverConfig()` for that */
+  readonly config?: string | readonly (string | ConfigFile)[]
+  /** added to the hooks that the files name, and run after them */
+  readonly hooks?: readonly HookEntry[]
+  readonly flags?: FlagOptions
+  /** kinds of executors beside `local` */
+  readonly executors?: readonly ExecutorDefinition[]
+  /** ms without a session after which a connection is closed; default 60,000 */
+  readonly idleCloseMs?: number
+  readonly logger?: Logger
 }
 
 /** Many sessions share one runtime and its connections. */

@@ -1,7 +1,7 @@
 /** A place where servers run, and the permissions and policy that govern what runs there. */
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../json.ts'
-import { sameJson, snapshot } from '../json.ts'
+import { deepFreeze, sameJson, snapshot } from '../json.ts'
 
 /** What servers of the environment are told they may do. It confines nothing by itself (docs/security.md). */
 export type PermissionProfile =
@@ -62,7 +62,7 @@ export class Environment {
   constructor(spec: EnvironmentSpec) {
     this.id = spec.id
     this.spec = spec
-    this.#governance = Object.freeze({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy })
+    this.#governance = frozen({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy })
   }
 
   get cwd(): string {
@@ -89,9 +89,11 @@ export class Environment {
 
   /** Changes permissions or policy at once; the next write of every call sees it. Throws TypeError for what is not JSON. */
   update(change: Partial<Governance>): void {
-    this.#governance = Object.freeze({ ...this.#governance, ...(snapshot(change) as Partial<Governance>) })
+    this.#governance = frozen({ ...this.#governance, ...change })
   }
 }
+
+const frozen = (governance: Governance): Governance => deepFreeze(snapshot(governance) as unknown as Json) as unknown as Governance
 
 /** True where both say the same; taken by value, since setting the same policy again changes nothing. */
 export function sameGovernance(a: Governance, b: Governance): boolean {

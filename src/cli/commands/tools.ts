@@ -1,0 +1,37 @@
+/** `tapline tools`: every tool of every server, and the servers that failed. */
+import { TaplineError } from '../../errors.ts'
+import type { Session, ToolList } from '../../runtime/types.ts'
+import type { CliContext } from '../context.ts'
+import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts'
+import { withSession } from '../open.ts'
+import { failureText } from '../render/failure.ts'
+import { limitedTo, toolListJson, toolListText } from '../render/tool.ts'
+import { selectorOf } from '../selector.ts'
+import type { SelectorOptions } from '../selector.ts'
+
+/** Exit status 0; 4 where servers failed and none is left that did not; throws UNKNOWN_SERVER for a --server that is not there. */
+export function run(context: CliContext, options: SelectorOptions): Promise<number> {
+  const query = selectorOf(options)
+  return withSession(context, {}, async (session, diagnostics) => {
+    const { out, progress, interrupt } = context
+    const list = await progress.during('starting servers and listing their tools', () =>
+      session.listTools({ ...query, signal: interrupt.signal }),
+    )
+    if (list.tools.length === 0 && list.errors.length === 0 && query.server !== undefined) await mustBeThere(session, query)
+    await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
+    for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
+    if (list.tools.length === 0 && list.errors.length === 0) out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
+    return allFailed(list) ? EXIT_FAILED : EXIT_DONE
+  })
+}
+
+/** A server without tools is no mistake, a name that fits no server is one. Contacts nobody: whoever is there has just been listed. */
+async function mustBeThere(session: Session, query: { server?: string; environmentId?: string | null }): Promise<void> {
+  const { data } = await session.status({ ...query, limit: 1, detail: 'tools_and_auth' })
+  if (data.length === 0) throw new TaplineError('UNKNOWN_SERVER', `there is no ${limitedTo(query)}`)
+}
+
+/** True where at least one server failed and no server gave a tool. */
+function allFailed({ tools, errors }: ToolList): boolean {
+  return errors.length > 0 && tools.length === 0
+}

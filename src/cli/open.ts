@@ -1,0 +1,105 @@
+/** The one place where commands meet configuration, store and runtime. All of it is loaded when it is needed. */
+import { resolve } from 'node:path'
+import type { LoadedConfig } from '../config/config.ts'
+import type { ConfigFile } from '../config/load.ts'
+import { TaplineError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import type { Approver, Runtime, Session } from '../runtime/types.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Store } from '../storage/store.ts'
+import type { CliContext } from './context.ts'
+import { diagnosticText, distinct } from './render/diagnostic.ts'
+import type { FlagRow } from './render/flag.ts'
+
+/**
+ * Opens runtime and session, runs the work and closes both, whatever happens; afterwards tells the warnings and errors that came up.
+ * `diagnostics` gives what is known at that moment. Throws CONFIG_NOT_FOUND, CONFIG_UNTRUSTED, CONFIG_INVALID.
+ */
+export async function withSession(
+  context: CliContext,
+  options: { readonly approver?: Approver },
+  work: (session: Session, diagnostics: () => readonly Diagnostic[]) => Promise<number>,
+): Promise<number> {
+  const { globals, progress, interrupt, out } = context
+  const files = await configurationFiles(context)
+  const { openRuntime } = await import('../runtime/open-runtime.ts')
+  const runtime: Runtime = await openRuntime({ config: files, flags: { override: globals.flags } })
+  let session: Session | null = null
+  const diagnostics = (): readonly Diagnostic[] => distinct([...runtime.diagnostics, ...(session?.diagnostics ?? [])])
+  try {
+    interrupt.signal.throwIfAborted()
+    session = await runtime.openSession(options)
+    return await work(session, diagnostics)
+  } finally {
+    await progress.during('closing servers', () => runtime.close())
+    for (const one of diagnostics()) if (one.severity !== 'info' && !out.diagnosticsWritten) out.note(diagnosticText(one, out.paintErr))
+  }
+}
+
+/** The configuration of a command line, and its form for people and JSON: with the place of everything, secrets redacted. */
+export interface Configuration {
+  readonly loaded: LoadedConfig
+  readonly describe: () => Promise<JsonObject>
+}
+
+/** Reads and merges the files of `configurationFiles`; nothing is started, nothing imported. */
+export async function readConfiguration(context: CliContext): Promise<Configuration> {
+  const files = await configurationFiles(context)
+  const [{ loadConfig }, { Secrets }] = await Promise.all([import('../config/load.ts'), import('../secrets.ts')])
+  const secrets = new Secrets()
+  const loaded = await loadConfig({ files, env: context.env, secrets, cwd: context.cwd })
+  return { loaded, describe: async () => (await import('../config/describe.ts')).describeConfig(loaded, secrets) }
+}
+
+/** Every flag as a session would capture it now; without a configuration the defaults. */
+export async function readFlags(context: CliContext): Promise<readonly FlagRow[]> {
+  const [{ captureFlags }, { FlagRegistry }] = await Promise.all([import('../flags/capture.ts'), import('../flags/registry.ts')])
+  const registry = new FlagRegistry()
+  const features = await readConfiguration(context).then(
+    ({ loaded }) => loaded.features,
+    (error: TaplineError) => {
+      if (error.code === 'CONFIG_NOT_FOUND' && context.globals.config.length === 0) return []
+      throw error
+    },
+  )
+  const captured = captureFlags(registry, { override: context.globals.flags, variables: context.env, features })
+  return captured.all().map((details) => ({ flag: registry.get(details.flagKey), details }))
+}
+
+/** Trusts what is found from the folder; gives the absolute paths. Throws CONFIG_NOT_FOUND where nothing is found. */
+export async function trust(context: CliContext, folder: string | undefined): Promise<readonly string[]> {
+  const { trustFolder } = await import('../config/trust.ts')
+  return trustFolder(await openStore(context), resolve(context.cwd, folder ?? '.'))
+}
+
+/** Takes trust back; gives the absolute paths that were trusted. */
+export async function untrust(context: CliContext, folder: string | undefined): Promise<readonly string[]> {
+  const { untrustFolder } = await import('../config/trust.ts')
+  return untrustFolder(await openStore(context), resolve(context.cwd, folder ?? '.'))
+}
+
+/** The files of --config, else those that were found, weakest first. Throws CONFIG_NOT_FOUND where there is none, CONFIG_UNTRUSTED where one that was found is not trusted. */
+export async function configurationFiles(context: CliContext): Promise<readonly ConfigFile[]> {
+  const { globals, cwd, env } = context
+  if (globals.config.length > 0) return globals.config.map((file) => ({ path: resolve(cwd, file), kind: 'named' }))
+  const { discoverConfig, FOUND_NAMES, userConfigPath } = await import('../config/discover.ts')
+  const found = await discoverConfig(cwd, env)
+  if (found.length === 0) {
+    const names = FOUND_NAMES.toReversed().join(' or ')
+    throw new TaplineError(
+      'CONFIG_NOT_FOUND',
+      `no configuration: there is no ${names} in ${cwd} or a folder above it, and no ${userConfigPath(env)}`,
+    )
+  }
+  const { assertTrusted } = await import('../config/trust.ts')
+  return assertTrusted(await openStore(context), found)
+}
+
+/** The store of the user: trust is always looked up there, whatever a file says about the store. */
+async function openStore({ env }: CliContext): Promise<Store> {
+  const [{ fileStore }, { defaultStoreFolder }] = await Promise.all([
+    import('../storage/file-store.ts'),
+    import('../storage/default-folder.ts'),
+  ])
+  return fileStore(defaultStoreFolder(env))
+}

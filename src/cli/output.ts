@@ -1,0 +1,94 @@
+/** The two streams: results on stdout, everything else on stderr. */
+import type { Writable } from 'node:stream'
+import picocolors from 'picocolors'
+import type { Globals } from './globals.ts'
+import { jsonForTerminal } from './render/escape.ts'
+
+/** Functions that colour a text, or leave it as it is. */
+export type Paint = ReturnType<typeof picocolors.createColors>
+
+/** A pipe takes this much at once, so that a slow reader is waited for. */
+const PIECE = 1 << 20
+
+interface Streams {
+  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+}
+
+/** Writes for one command; a reader that went away (EPIPE) ends the writing quietly. */
+export class Output {
+  readonly json: boolean
+  readonly quiet: boolean
+  /** colours of stdout */
+  readonly paint: Paint
+  /** colours of stderr */
+  readonly paintErr: Paint
+  readonly #streams: Streams
+  #document = false
+  #diagnostics = false
+  readonly #gone = new Set<Writable>()
+
+  constructor(globals: Pick<Globals, 'json' | 'quiet' | 'color'>, streams: Streams = process) {
+    this.json = globals.json
+    this.quiet = globals.quiet
+    this.#streams = streams
+    this.paint = picocolors.createColors(globals.color && streams.stdout.isTTY === true)
+    this.paintErr = picocolors.createColors(globals.color && streams.stderr.isTTY === true)
+    for (const stream of [streams.stdout, streams.stderr]) {
+      stream.on('error', () => this.#gone.add(stream))
+    }
+  }
+
+  /** true once the one JSON document has been written */
+  get documentWritten(): boolean {
+    return this.#document
+  }
+
+  /** true once the document has told the diagnostics, so that stderr need not */
+  get diagnosticsWritten(): boolean {
+    return this.#diagnostics
+  }
+
+  /** The one JSON document of the command. Resolves when the reader has it all. */
+  async document(value: unknown): Promise<void> {
+    this.#document = true
+    this.#diagnostics = typeof value === 'object' && value !== null && 'diagnostics' in value
+    const text = JSON.stringify(value, null, this.#streams.stdout.isTTY === true ? 2 : undefined)
+    await this.#write(this.#streams.stdout, `${jsonForTerminal(text)}\n`)
+  }
+
+  /** Text for people on stdout, ended by one newline. Must be free of control characters. */
+  async text(text: string): Promise<void> {
+    if (text !== '') await this.#write(this.#streams.stdout, text.endsWith('\n') ? text : `${text}\n`)
+  }
+
+  /** Result of a command: the document with --json, else the text. Only what is asked for is built. */
+  async result(forms: { readonly json: () => unknown; readonly text: (paint: Paint) => string }): Promise<void> {
+    await (this.json ? this.document(forms.json()) : this.text(forms.text(this.paint)))
+  }
+
+  /** A line on stderr, also with --quiet. */
+  line(text: string): void {
+    if (!this.#gone.has(this.#streams.stderr)) this.#streams.stderr.write(`${text}\n`)
+  }
+
+  /** A line on stderr, not with --quiet. */
+  note(text: string): void {
+    if (!this.quiet) this.line(text)
+  }
+
+  async #write(stream: Writable, text: string): Promise<void> {
+    for (let from = 0; from < text.length && !this.#gone.has(stream); from += PIECE) {
+      const piece = whole(text, from)
+      await new Promise<void>((done) => stream.write(piece, () => done()))
+    }
+  }
+}
+
+/** The piece of the text that starts here; a surrogate pair on a border belongs to the earlier piece, as a whole. */
+function whole(text: string, from: number): string {
+  const splits = (at: number): number => (at > 0 && at < text.length && isHigh(text, at - 1) && isLow(text, at) ? 1 : 0)
+  return text.slice(from + splits(from), from + PIECE + splits(from + PIECE))
+}
+const isHigh = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800
+const isLow = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00

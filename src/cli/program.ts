@@ -1,0 +1,176 @@
+/** The commands and their options; the code of a command is imported when it runs. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { FlagValue } from '../flags/flag.ts'
+import { VERSION } from '../version.ts'
+import { parseApprove } from './approver.ts'
+import type { CliContext } from './context.ts'
+import { parseFlag } from './globals.ts'
+import type { Globals } from './globals.ts'
+
+/** Where the texts of the parser go, and what is done with a command. */
+export interface ProgramHost {
+  /** help and version that were asked for */
+  readonly writeHelp: (text: string) => void
+  /** help in place of a command that is missing */
+  readonly writeUsage: (text: string) => void
+  /** false: NO_COLOR */
+  readonly color: boolean
+  /** Runs the code of a command and keeps its exit status. */
+  readonly run: (globals: Globals, command: (context: CliContext) => Promise<number>) => Promise<void>
+}
+
+/** The command line. `parseAsync` rejects with CommanderError or CLI_USAGE and never ends the process. */
+export function createProgram(host: ProgramHost): Command {
+  const program = new Command('tapline')
+  const config: string[] = []
+  // in the order of the command line, so that the last word on a flag counts
+  const flags: Record<string, FlagValue> = Object.create(null) as Record<string, FlagValue>
+  const set = (name: string, value: FlagValue): void => {
+    flags[name] = value
+  }
+  program
+    .description('Runs the tool calls of an agent over many MCP servers, each in its own environment.')
+    .option(
+      '--config <file>',
+      'read this file and no other; may be given several times, later ones are stronger',
+      (file) => void config.push(file),
+    )
+    .option('--enable <flag>', 'switch a flag on', (name) => set(name, true))
+    .option('--disable <flag>', 'switch a flag off', (name) => set(name, false))
+    .option('--flag <name=value>', 'set a flag', (text) => set(...parseFlag(text)))
+    .option('--json', 'print one JSON document on stdout and nothing else')
+    .option('--quiet', 'no progress and no diagnostics on stderr')
+    .option('--no-color', 'no colours')
+    .option('--version', 'print the version')
+    .configureHelp({ showGlobalOptions: true, visibleCommands: (cmd) => cmd.commands.filter((one) => one.name() !== 'help') })
+    .configureOutput({ writeOut: host.writeHelp, writeErr: host.writeUsage, outputError: () => {} })
+    .exitOverride()
+    .on('option:version', () => {
+      host.writeHelp(`${VERSION}\n`)
+      throw new VersionShown()
+    })
+
+  const globals = (): Globals => {
+    const { json = false, quiet = false, color } = program.opts<{ json?: boolean; quiet?: boolean; color: boolean }>()
+    return { config, flags: { ...flags }, json, quiet, color: color && host.color }
+  }
+  const action =
+    <A extends unknown[]>(command: (context: CliContext, ...args: A) => Promise<number>) =>
+    (...args: unknown[]): Promise<void> =>
+      // commander adds the command itself as the last argument
+      host.run(globals(), (context) => command(context, ...(args.slice(0, -1) as A)))
+
+  selecting(program.command('tools'), 'only')
+    .description('list the tools of all servers')
+    .action(action(async (context, options) => (await import('./commands/tools.ts')).run(context, options as object)))
+
+  calling(program.command('call'))
+    .description('call a tool: by its visible name, or with --server by its raw name')
+    .option('--explain', 'show what would happen, and call nothing')
+    .action(
+      action(async (context, name, args, options) =>
+        (await import('./commands/call.ts')).run(context, name as string, args as string | undefined, options as object),
+      ),
+    )
+
+  calling(program.command('explain'))
+    .description('show what a call would do: owner, taps, approval, request; call nothing')
+    .action(
+      action(async (context, name, args, options) =>
+        (await import('./commands/explain.ts')).run(context, name as string, args as string | undefined, options as object),
+      ),
+    )
+
+  program
+    .command('status')
+    .description('show the state of every server')
+    .option('--limit <n>', 'rows of a page; 0 acts as 1', wholeNumber)
+    .option('--cursor <cursor>', 'the nextCursor of the page before')
+    .addOption(new Option('--detail <detail>', 'how much to ask of a server').choices(['full', 'tools_and_auth']))
+    .option('--server <name>', 'only this server')
+    .option('--environment <id>', 'only of this environment; thread-wide: only servers without one')
+    .action(action(async (context, options) => (await import('./commands/status.ts')).run(context, options as object)))
+
+  const resources = program.command('resources').description('list and read resources')
+  selecting(resources.command('list'), 'only')
+    .description('list the resources of all servers')
+    .option('--installation <name>', 'only this installation; default: the one without a name')
+    .option('--cursor <cursor>', 'the nextCursor of the page before; needs --server')
+    .action(action(async (context, options) => (await import('./commands/resources.ts')).list(context, options as object)))
+  selecting(resources.command('read'), 'of')
+    .description('print one resource')
+    .argument('<uri>', 'its URI')
+    .option('--installation <name>', 'of this installation; default: the one without a name')
+    .action(
+      action(async (context, uri, options) => (await import('./commands/resources.ts')).read(context, uri as string, options as object)),
+    )
+
+  program
+    .command('flags')
+    .description('show the feature flags')
+    .command('list')
+    .description('list every flag with its value and where that comes from')
+    .action(action(async (context) => (await import('./commands/flags.ts')).list(context)))
+
+  const configuration = program.command('config').description('check and show the configuration')
+  configuration
+    .command('check')
+    .description('report every mistake with file, line and column')
+    .action(action(async (context) => (await import('./commands/config.ts')).check(context)))
+  configuration
+    .command('show')
+    .description('print the merged configuration with the place of every value')
+    .action(action(async (context) => (await import('./commands/config.ts')).show(context)))
+
+  program
+    .command('trust')
+    .description('use the configuration files found in a folder as they are now')
+    .argument('[dir]', 'the folder; default: this one')
+    .action(action(async (context, folder) => (await import('./commands/trust.ts')).run(context, folder as string | undefined)))
+  program
+    .command('untrust')
+    .description('take that back')
+    .argument('[dir]', 'the folder; default: this one')
+    .action(action(async (context, folder) => (await import('./commands/untrust.ts')).run(context, folder as string | undefined)))
+  program
+    .command('demo')
+    .description('a tour on two small servers that come along')
+    .action(action(async (context) => (await import('./commands/demo.ts')).run(context)))
+  return program
+}
+
+/** Thrown once the version has been written, to leave the parser. */
+export class VersionShown extends Error {}
+
+function selecting(command: Command, word: 'only' | 'of'): Command {
+  return command
+    .option('--server <name>', `${word} this server`)
+    .option('--environment <id>', `${word} this environment; thread-wide: servers without one`)
+}
+
+function calling(command: Command): Command {
+  return command
+    .argument('<name>', 'visible name of the tool; with --server the name that the server gives it')
+    .argument('[args]', 'arguments as JSON, @FILE, or - for standard input')
+    .option('--server <name>', 'the server')
+    .option('--environment <id>', 'its environment; thread-wide: the server without one')
+    .option('--installation <name>', 'its installation; default: the one without a name')
+    .addOption(
+      new Option('--approve <answer>', 'answer to the question whether the tool may run: once, session or deny').argParser(parseApprove),
+    )
+    .option('--timeout <seconds>', 'limit of the whole call, the start of the server included', seconds)
+    .option('--trace', 'show what every hook decided')
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+/** Longer than 24 days does not fit a timer. */
+function seconds(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0 || value > 2_000_000)
+    throw new InvalidArgumentError('It must be a number of seconds above 0.')
+  return value
+}

@@ -1,0 +1,112 @@
+/** Runs one command line: parses it, runs the command, turns every end into text and an exit status. */
+import { CommanderError } from 'commander'
+import { asTaplineError, isTaplineError, TaplineError } from '../errors.ts'
+import type { CliContext } from './context.ts'
+import { EXIT_DONE, EXIT_FAILED, statusOfCode } from './exit-status.ts'
+import { asksForJson } from './globals.ts'
+import type { Globals } from './globals.ts'
+import { Interrupt } from './interrupt.ts'
+import { Output } from './output.ts'
+import { createProgram, VersionShown } from './program.ts'
+import { Progress } from './progress.ts'
+import { debugText, errorJson, errorText } from './render/failure.ts'
+
+/** ms that an interrupted command has to close its servers */
+const CLOSE_MS = 10_000
+/** ms after the end until the process is ended, should something hold it open */
+const LINGER_MS = 2_000
+const STRAY_REMEDY = 'Most likely a hook module threw where nobody waits for it; run again with TAPLINE_DEBUG=1 to see where.'
+
+/** The whole command line tool. Sets `process.exitCode`; does not reject. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // stands if the loop runs empty before a command is done
+  process.exitCode = EXIT_FAILED
+  const color = !process.env['NO_COLOR']
+  let out = new Output({ json: asksForJson(argv), quiet: false, color: color && !argv.includes('--no-color') })
+  const interrupt = new Interrupt()
+  const stray = catchStray(() => out)
+  let status: number = EXIT_DONE
+  let help = ''
+  let usage = ''
+
+  const runCommand = async (globals: Globals, command: (context: CliContext) => Promise<number>): Promise<void> => {
+    out = new Output(globals)
+    const animated = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb'
+    const progress = new Progress({ stream: process.stderr, quiet: globals.quiet, animated })
+    const listening = interrupt.listen((name) => {
+      progress.pause()
+      if (process.stderr.isTTY === true && name === 'SIGINT') out.note('\ncancelling and closing the servers; Ctrl-C again ends at once')
+    })
+    const context: CliContext = { globals, out, progress, interrupt, cwd: process.cwd(), env: process.env, stdin: process.stdin }
+    try {
+      status = await untilTooLate(command(context), interrupt.signal)
+    } finally {
+      progress.pause()
+      listening[Symbol.dispose]()
+    }
+  }
+
+  try {
+    await createProgram({
+      color,
+      run: runCommand,
+      writeHelp: (text) => void (help += text),
+      writeUsage: (text) => void (usage += text),
+    }).parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (usage !== '' && !out.json) out.line(usage)
+    status = await report(error, out, interrupt)
+  }
+  if (help !== '') await out.text(help)
+  stray[Symbol.dispose]()
+  process.exitCode = interrupt.status ?? status
+  // what is still open then (a pipe that a stranger holds, a handle of a hook) must not keep the terminal
+  setTimeout(() => process.exit(), LINGER_MS).unref()
+}
+
+/** The command; after an interruption it has 10 s to close what it opened. */
+function untilTooLate(command: Promise<number>, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    command.then(resolve, reject)
+    signal.addEventListener(
+      'abort',
+      () => setTimeout(() => reject(new TaplineError('CALL_CANCELLED', 'interrupted; some servers did not end in time')), CLOSE_MS).unref(),
+      { once: true },
+    )
+  })
+}
+
+/** Writes what went wrong, in the form that was asked for. Gives the exit status. */
+async function report(thrown: unknown, out: Output, interrupt: Interrupt): Promise<number> {
+  if (thrown instanceof VersionShown) return EXIT_DONE
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_DONE
+  const error =
+    interrupt.status !== null && !isTaplineError(thrown)
+      ? new TaplineError('CALL_CANCELLED', 'interrupted', { cause: thrown })
+      : toTaplineError(thrown)
+  if (out.json && !out.documentWritten) await out.document(errorJson(error))
+  else out.line(errorText(error, out.paintErr))
+  if (process.env['TAPLINE_DEBUG']) out.line(debugText(thrown))
+  return statusOfCode(error.code)
+}
+
+function toTaplineError(thrown: unknown): TaplineError {
+  if (!(thrown instanceof CommanderError)) return asTaplineError(thrown, 'INTERNAL')
+  if (thrown.code === 'commander.help') return new TaplineError('CLI_USAGE', 'no command was given')
+  const message = thrown.message.replace(/^error: /, '').replace(/\n+/g, ' ')
+  return new TaplineError('CLI_USAGE', message, { cause: thrown })
+}
+
+/** A hook module may throw where nobody waits. That is told, and stops nothing: the call it belongs to has limits of its own. */
+function catchStray(out: () => Output): Disposable {
+  const tell = (error: unknown): void => {
+    const message = `an error outside any call: ${error instanceof Error ? error.message : String(error)}`
+    out().line(errorText(new TaplineError('INTERNAL', message, { remedy: STRAY_REMEDY, cause: error }), out().paintErr))
+    if (process.env['TAPLINE_DEBUG']) out().line(debugText(error))
+  }
+  const unfinished = (): void => {
+    out().line(errorText(new TaplineError('INTERNAL', 'the command ended before it was done'), out().paintErr))
+  }
+  process.on('uncaughtException', tell).on('unhandledRejection', tell).once('beforeExit', unfinished)
+  return { [Symbol.dispose]: () => void process.off('beforeExit', unfinished) }
+}

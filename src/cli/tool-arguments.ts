@@ -1,0 +1,64 @@
+/** ARGS of `call` and `explain`: JSON, `@file`, or `-` for standard input. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
+import { TaplineError } from '../errors.ts'
+import type { Json } from '../json.ts'
+
+const WRITE_AS = 'Give the arguments as one JSON object in quotes, as @FILE, or as - to read standard input.'
+
+/** The value that ARGS stands for; undefined where there is none. Throws CALL_INVALID_REQUEST with line and column for what is not JSON. */
+export async function readToolArguments(
+  given: string | undefined,
+  from: { readonly cwd: string; readonly stdin: NodeJS.ReadableStream },
+): Promise<Json | undefined> {
+  if (given === undefined) return undefined
+  if (given === '-') return parseToolArguments(await readAll(from.stdin as NodeJS.ReadStream), 'standard input')
+  if (!given.startsWith('@')) return parseToolArguments(given, 'ARGS')
+  const file = resolve(from.cwd, given.slice(1))
+  let content: string
+  try {
+    content = await readFile(file, 'utf8')
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TaplineError('CALL_INVALID_REQUEST', `cannot read the arguments from ${file}: ${why}`, {
+      cause,
+      remedy: 'Name a file that exists after the @.',
+    })
+  }
+  return parseToolArguments(content, file)
+}
+
+/** JSON text as a value. Throws CALL_INVALID_REQUEST with line and column (both from 1) of the mistake. */
+export async function parseToolArguments(text: string, where: string): Promise<Json> {
+  const json = text.replace(/^\uFEFF/, '')
+  try {
+    return JSON.parse(json) as Json
+  } catch (cause) {
+    const { line, column, what } = await findMistake(json)
+    const place = `${where}:${line}:${column}`
+    throw new TaplineError('CALL_INVALID_REQUEST', `the arguments are not JSON: ${what} at line ${line}, column ${column} of ${where}`, {
+      cause,
+      where: place,
+      remedy: WRITE_AS,
+    })
+  }
+}
+
+/** JSON.parse of Node 20 does not always say where, so the place comes from a parser that does. */
+async function findMistake(json: string): Promise<{ line: number; column: number; what: string }> {
+  if (json.trim() === '') return { line: 1, column: 1, what: 'nothing is there' }
+  const { parse, printParseErrorCode } = await import('jsonc-parser')
+  const errors: { error: number; offset: number; length: number }[] = []
+  parse(json, errors, { disallowComments: true, allowTrailingComma: false })
+  const first = errors[0]
+  const offset = first?.offset ?? json.length
+  const before = json.slice(0, offset)
+  const word =
+    first === undefined
+      ? 'a mistake'
+      : printParseErrorCode(first.error)
+          .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+          .toLowerCase()
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n'), what: word }
+}

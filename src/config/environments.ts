@@ -1,0 +1,129 @@
+/** One environment of a source → its specification and the servers declared on it. */
+import path from 'node:path'
+import type { JsonObject } from '../json.ts'
+import { ENVIRONMENT_ID, THREAD_WIDE } from '../servers/definition.ts'
+import type { EnvironmentSpec, ExecutorSpec } from '../servers/environment.ts'
+import { LOCAL } from '../servers/environment.ts'
+import type { Expansion } from './expand.ts'
+import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
+import { readApprovalPolicy, readPermissions } from './governance.ts'
+import { runsHere } from './server.ts'
+import type { Source } from './source.ts'
+import type { Member, Report, Value } from './value.ts'
+import { duplicateKey, quoted, toJson } from './value.ts'
+
+const KEYS: readonly string[] = ['executor', 'cwd', 'extraRoots', 'permissions', 'approvalPolicy', 'mcpServers', 'codexExecutable']
+/** Keys of the format that this version does not act on. */
+const LATER: ReadonlySet<string> = new Set(['discover', 'pluginRoots', 'plugins', 'reviewer'])
+/** Options that executors of other kinds have beside `executor`; the executor itself checks them. */
+const OPTIONS: readonly string[] = ['url', 'bearerTokenEnvVar', 'host', 'user', 'port', 'prefix', 'shell']
+
+export interface EnvironmentDraft {
+  readonly spec: EnvironmentSpec
+  readonly source: Source
+  readonly servers: readonly Member[]
+  /** true where it says what governs its servers (permissions, policy, launcher, executor, roots) */
+  readonly governs: boolean
+}
+
+export interface EnvironmentContext {
+  readonly source: Source
+  /** the working directory, default `cwd` of local environments */
+  readonly cwd: string
+  readonly expansion: Expansion
+  readonly report: Report
+}
+
+/** The environments of one source, in written order; what is wrong with one is a mistake of the whole file. */
+export function readEnvironments(value: Value, context: EnvironmentContext): readonly EnvironmentDraft[] {
+  const object = objectOf(value, context.report)
+  const drafts = new Map<string, EnvironmentDraft>()
+  for (const member of object?.members ?? []) {
+    const earlier = drafts.get(member.name)
+    if (earlier !== undefined) context.report(member.where, duplicateKey(member.name, value.path, earlier.spec.where))
+    const draft = readEnvironment(member, context)
+    if (draft !== null && earlier === undefined) drafts.set(member.name, draft)
+  }
+  return [...drafts.values()]
+}
+
+function readEnvironment({ name, where, value }: Member, { source, cwd, expansion, report }: EnvironmentContext): EnvironmentDraft | null {
+  if (!ENVIRONMENT_ID.test(name))
+    report(where, `${quoted(name)} is no id for an environment; use 1 to 64 of the characters A-Z a-z 0-9 _ -`)
+  if (name === THREAD_WIDE) report(where, `"${THREAD_WIDE}" is reserved: it selects servers without an environment; choose another id`)
+  const object = objectOf(value, report)
+  if (object === undefined) return null
+
+  const unknown: Member[] = []
+  const fields = new Fields(object, KEYS, report, { onUnknown: (member) => unknown.push(member) })
+  const executor = readExecutor(fields, unknown, report)
+  if (name === LOCAL && executor.kind !== LOCAL)
+    fields.reject('executor', `must be "${LOCAL}": the environment "${LOCAL}" is always this machine; choose another id`)
+  const permissions = fields.value('permissions')
+  const policy = fields.value('approvalPolicy')
+  const servers = fields.section('mcpServers')
+  const spec: EnvironmentSpec = {
+    id: name,
+    executor,
+    cwd: readCwd(fields, executor.kind, source.folder, cwd, expansion),
+    extraRoots: (fields.texts('extraRoots') ?? []).map((root) =>
+      runsHere(executor.kind) ? path.resolve(source.folder, root.text) : root.text,
+    ),
+    permissions: (permissions && readPermissions(permissions, source.folder, report)) ?? null,
+    approvalPolicy: (policy && readApprovalPolicy(policy, report)) ?? 'on-request',
+    codexExecutable: fields.word('codexExecutable')?.text ?? null,
+    where,
+  }
+  const governs = ['executor', 'permissions', 'approvalPolicy', 'codexExecutable', 'extraRoots'].some((key) => fields.has(key))
+  return { spec, source, servers: servers?.members ?? [], governs }
+}
+
+/** The name of the executor, or `{ kind, … }`; keys beside it that are not ours are options of an executor that is not `local`. */
+function readExecutor(fields: Fields, unknown: readonly Member[], report: Report): ExecutorSpec {
+  const written = fields.value('executor')
+  const options: [string, Member['value']][] = []
+  let kind: string = LOCAL
+  if (written?.kind === 'object') {
+    const named = written.members.find((member) => member.name === 'kind')
+    if (named?.value.kind === 'text' && named.value.text !== '') kind = named.value.text
+    else report(named?.value.where ?? written.where, `${written.path} needs "kind": the name of an executor, such as "${LOCAL}"`)
+    for (const member of written.members) if (member.name !== 'kind') options.push([member.name, member.value])
+  } else kind = fields.word('executor')?.text ?? LOCAL
+
+  for (const member of unknown) {
+    if (LATER.has(member.name)) {
+      if (member.value.kind === 'boolean' && !member.value.boolean) continue
+      report(member.where, `${member.value.path} is not supported by this version; take it out`)
+    } else if (kind === LOCAL || (!OPTIONS.includes(member.name) && didYouMean(member.name, KEYS) !== '')) {
+      report(member.where, unknownKey(member.name, fields.object.path, KEYS))
+    } else options.push([member.name, member.value])
+  }
+  if (kind === LOCAL && options.length > 0) fields.reject('executor', `has options, but "${LOCAL}" takes none`)
+  const json = toJson(
+    {
+      kind: 'object',
+      where: fields.object.where,
+      path: fields.object.path,
+      members: options.map(([name, value]) => ({ name, where: value.where, value })),
+    },
+    report,
+  )
+  return { kind, options: json as JsonObject }
+}
+
+function readCwd(fields: Fields, kind: string, folder: string, workingDirectory: string, expansion: Expansion): string {
+  const written = fields.word('cwd')?.text
+  const before = expansion.missing.size
+  const cwd = written === undefined ? undefined : expansion.text(written)
+  if (expansion.missing.size > before) {
+    fields.reject(
+      'cwd',
+      `needs variables that are not set: ${[...expansion.missing].slice(before).join(', ')}; set them, or write \${NAME:-default}`,
+    )
+  }
+  if (runsHere(kind)) return cwd === undefined ? workingDirectory : path.resolve(folder, cwd)
+  if (cwd === undefined || !(path.posix.isAbsolute(cwd) || path.win32.isAbsolute(cwd))) {
+    fields.reject('cwd', `must be an absolute path of the machine that the executor "${kind}" reaches`)
+  }
+  return cwd ?? '/'
+}

@@ -1,0 +1,65 @@
+/** `${VAR}` and `${VAR:-default}`, expanded once. */
+import type { Secrets } from '../secrets.ts'
+
+/** The variables that a configuration may use. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+/** Names whose values are kept out of every output, wherever such a value comes from. */
+const SECRET_NAME = /token|key|secret|passw|passphrase|credential|auth|cookie/i
+
+/** True where a variable or header of this name usually carries a secret. */
+export function looksSecret(name: string): boolean {
+  return SECRET_NAME.test(name)
+}
+
+/** The value of a variable; names are case-insensitive on Windows. */
+export function lookUp(variables: Variables, name: string): string | undefined {
+  if (Object.hasOwn(variables, name)) return variables[name]
+  if (process.platform !== 'win32') return undefined
+  const found = Object.keys(variables).find((other) => other.toUpperCase() === name.toUpperCase())
+  return found === undefined ? undefined : variables[found]
+}
+
+/** True where the text refers to a variable. */
+export function refersToVariable(text: string): boolean {
+  return text.search(REFERENCE) >= 0
+}
+
+/** Expands the texts of one server. Values go to the secrets; names without value are collected. */
+export class Expansion {
+  readonly missing: Set<string> = new Set()
+  readonly #variables: Variables
+  readonly #secrets: Secrets
+
+  constructor(variables: Variables, secrets: Secrets) {
+    this.#variables = variables
+    this.#secrets = secrets
+  }
+
+  /** The text with its references replaced; what a value itself says is never looked at again. A missing variable stays as written. */
+  text(text: string): string {
+    return text.replace(REFERENCE, (written, name: string, fallback: string | undefined) => {
+      const value = lookUp(this.#variables, name)
+      // as in a shell: `:-` also stands in for an empty value
+      if (fallback !== undefined && (value === undefined || value === '')) {
+        if (looksSecret(name)) this.#secrets.add(fallback)
+        return fallback
+      }
+      if (value === undefined) {
+        this.missing.add(name)
+        return written
+      }
+      this.#secrets.add(value)
+      return value
+    })
+  }
+
+  /** The value of a variable that a definition names outright; it counts as secret. */
+  variable(name: string): string {
+    const value = lookUp(this.#variables, name)
+    if (value === undefined) this.missing.add(name)
+    else this.#secrets.add(value)
+    return value ?? ''
+  }
+}

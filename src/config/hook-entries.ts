@@ -1,0 +1,106 @@
+/** The hook plugins that a source names; nothing of them is imported here. */
+import path from 'node:path'
+import type { JsonObject } from '../json.ts'
+import type { HookModule } from './config.ts'
+import { Fields } from './fields.ts'
+import type { Source } from './source.ts'
+import type { ObjectValue, Report, TextValue, Value } from './value.ts'
+import { kindName, toJson } from './value.ts'
+
+const KEYS: readonly string[] = ['module', 'package', 'options', 'environments', 'servers', 'tools', 'mode']
+
+/** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
+export function readHooks(value: Value, source: Source, report: Report): readonly HookModule[] {
+  if (value.kind !== 'list') {
+    report(value.where, `${value.path} must be a list of hook plugins, not ${kindName(value)}`)
+    return []
+  }
+  return value.items.map((item) => readHook(item, source, report)).filter((hook) => hook !== null)
+}
+
+function readHook(value: Value, source: Source, report: Report): HookModule | null {
+  const common = { options: null, folder: source.folder, where: value.where }
+  if (value.kind === 'text') {
+    const module = modulePath(value, source.folder, report)
+    return module === null ? null : { ...common, module, kind: 'path' }
+  }
+  if (value.kind !== 'object') {
+    report(value.where, `${value.path} must be the path of a module or an object, not ${kindName(value)}`)
+    return null
+  }
+  const commandHooks = value.members.find((member) => member.name === 'commandHooks')
+  if (commandHooks !== undefined) {
+    report(commandHooks.where, `${value.path}: command hooks come with a later version; take the entry out`)
+    return null
+  }
+  return readEntry(value, common, report)
+}
+
+function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'folder' | 'where'>, report: Report): HookModule | null {
+  const fields = new Fields(value, KEYS, report)
+  if (fields.has('module') === fields.has('package')) {
+    report(value.where, `${value.path} needs "module" (a path) or "package" (a name), one of the two`)
+    return null
+  }
+  const file = fields.word('module')
+  const name = fields.word('package')
+  const module = file === undefined ? packageName(name, fields) : modulePath(file, common.folder, report)
+  const options = fields.value('options')
+  const environments = readEnvironmentFilter(fields)
+  const servers = fields.texts('servers')?.map((server) => server.text)
+  const tools = fields.texts('tools')?.map((tool) => tool.text)
+  const mode = fields.value('mode')
+  if (mode !== undefined && !(mode.kind === 'text' && (mode.text === 'enforce' || mode.text === 'off'))) {
+    report(mode.where, `${mode.path} can be "enforce" or "off"; other modes are not in this version`)
+  }
+  if (module === null || (mode?.kind === 'text' && mode.text === 'off')) return null
+  return {
+    ...common,
+    module,
+    kind: file === undefined ? 'package' : 'path',
+    options: options === undefined ? null : readOptions(options, report),
+    ...(environments !== undefined && { environments }),
+    ...(servers !== undefined && { servers }),
+    ...(tools !== undefined && { tools }),
+  }
+}
+
+function readOptions(value: Value, report: Report): JsonObject | null {
+  if (value.kind === 'object') return toJson(value, report) as JsonObject
+  report(value.where, `${value.path} must be an object, not ${kindName(value)}`)
+  return null
+}
+
+/** `null` in the list stands for the thread-wide servers. */
+function readEnvironmentFilter(fields: Fields): readonly (string | null)[] | undefined {
+  const list = fields.list('environments')
+  if (list === undefined) return undefined
+  const ids: (string | null)[] = []
+  for (const item of list.items) {
+    if (item.kind === 'null') ids.push(null)
+    else if (item.kind === 'text') ids.push(item.text)
+    else fields.reject('environments', 'must list ids of environments (null for the thread-wide servers)')
+  }
+  return ids
+}
+
+function packageName(name: TextValue | undefined, fields: Fields): string | null {
+  if (name === undefined) return null
+  if (/^(@[\w.~-]+\/)?[\w~-][\w.~-]*(\/[\w.~/-]+)?$/.test(name.text) && !name.text.includes('..')) return name.text
+  fields.reject('package', 'must be the name of a package; a file goes under "module"')
+  return null
+}
+
+function modulePath(value: TextValue, folder: string, report: Report): string | null {
+  const { text } = value
+  if (!/^\.{1,2}[\\/]/.test(text) && !path.isAbsolute(text)) {
+    const meant = /\.[cm]?js$/.test(text) ? `write "./${text}"` : `a package is written { "package": ${JSON.stringify(text)} }`
+    report(value.where, `${value.path} must be a path that begins with ./ or ../ or is absolute; ${meant}`)
+    return null
+  }
+  if (!/\.[cm]?js$/.test(text) || text.includes('\0')) {
+    report(value.where, `${value.path} must be a module that ends in .js, .mjs or .cjs`)
+    return null
+  }
+  return path.resolve(folder, text)
+}

@@ -1,0 +1,190 @@
+/** How a server is started or reached, read from its definition. */
+import path from 'node:path'
+import type { Json } from '../json.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Launch } from '../servers/definition.ts'
+import type { Expansion, Variables } from './expand.ts'
+import { looksSecret, lookUp, refersToVariable } from './expand.ts'
+import type { Fields } from './fields.ts'
+import type { Report, TextValue } from './value.ts'
+import { quoted, reportDuplicates } from './value.ts'
+
+export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envVars', 'cwd']
+export const HTTP_KEYS: readonly string[] = ['url', 'httpHeaders', 'envHttpHeaders', 'bearerTokenEnvVar']
+/** What other clients call the two transports. */
+const TYPES = ['stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'] as const
+
+export interface LaunchContext {
+  /** absolute; the default `cwd`, and what a relative command or `cwd` is resolved against */
+  readonly base: string
+  /** paths of the machine where the server runs */
+  readonly paths: path.PlatformPath
+  readonly expansion: Expansion
+  readonly variables: Variables
+  readonly secrets: Secrets
+  readonly report: Report
+}
+
+export interface ReadLaunch {
+  readonly launch: Launch
+  /** before expansion: what approvals are bound to */
+  readonly template: Json
+}
+
+/** Stands in for a launch that could not be read; the registration carries the problem. */
+export const NO_LAUNCH: ReadLaunch = Object.freeze({
+  launch: Object.freeze({ type: 'stdio', command: '', args: [], env: {}, envVars: [], cwd: null }),
+  template: null,
+})
+
+/** The launch of a definition; null where it is not said whether it is a process or a URL. */
+export function readLaunch(fields: Fields, context: LaunchContext): ReadLaunch | null {
+  const type = fields.choice('type', TYPES)
+  const http = fields.has('url')
+  if (http === fields.has('command')) {
+    const { where, path: at } = fields.object
+    context.report(
+      where,
+      http ? `${at} has both "command" and "url"; keep one` : `${at} needs "command" (a process) or "url" (an HTTP server)`,
+    )
+    return null
+  }
+  if (type !== undefined && (type === 'stdio') === http)
+    fields.reject('type', `does not go with "${http ? 'url' : 'command'}"; leave it out`)
+  for (const key of http ? STDIO_KEYS : HTTP_KEYS) {
+    if (fields.has(key)) fields.reject(key, `belongs to servers with "${http ? 'command' : 'url'}"; take it out`)
+  }
+  return http ? readHttp(fields, context) : readStdio(fields, context)
+}
+
+function readStdio(fields: Fields, { base, paths, expansion, variables, secrets, report }: LaunchContext): ReadLaunch {
+  const written = fields.word('command')?.text ?? ''
+  const args = (fields.texts('args') ?? []).map((arg) => arg.text)
+  const env = readTexts(fields, 'env', report)
+  const envVars = (fields.texts('envVars') ?? []).filter((name) => isVariableName(name, report)).map((name) => name.text)
+  const cwd = fields.word('cwd')?.text ?? null
+
+  for (const [name, value] of env) {
+    if (!/^[^=\0]+$/.test(name)) report(value.where, `${quoted(name)} is no name of a variable`)
+    const expanded = expansion.text(value.text)
+    if (looksSecret(name) && (expanded !== value.text || !refersToVariable(value.text))) secrets.add(expanded)
+  }
+  for (const name of envVars) {
+    const value = looksSecret(name) ? lookUp(variables, name) : undefined
+    if (value !== undefined) secrets.add(value)
+  }
+  let command = expansion.text(written)
+  if (written !== '' && command === '') fields.reject('command', 'is empty once its variables are filled in')
+  const isPath = command.includes('/') || (paths === path.win32 && command.includes('\\'))
+  if (isPath && !paths.isAbsolute(command)) command = paths.resolve(base, command)
+  return {
+    launch: {
+      type: 'stdio',
+      command,
+      args: args.map((arg) => expansion.text(arg)),
+      env: Object.fromEntries(env.map(([name, value]) => [name, expansion.text(value.text)])),
+      envVars,
+      cwd: cwd === null ? base : paths.resolve(base, expansion.text(cwd)),
+    },
+    // the base is part of it: the same words in another folder start another program
+    template: {
+      type: 'stdio',
+      command: written,
+      args,
+      cwd,
+      base,
+      env: Object.fromEntries(env.map(([name, value]) => [name, value.text])),
+      envVars,
+    },
+  }
+}
+
+function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext): ReadLaunch {
+  const url = fields.word('url')
+  const written = readTexts(fields, 'httpHeaders', report)
+  const fromVariables = readTexts(fields, 'envHttpHeaders', report).filter(([, name]) => isVariableName(name, report))
+  const bearer = fields.word('bearerTokenEnvVar')
+
+  const headers = new Map<string, { readonly name: string; readonly value: string }>()
+  const add = (name: string, value: string, where: string): void => {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return report(where, `${quoted(name)} is no name of a header`)
+    if (/[\r\n\0]/.test(value)) return report(where, `the value of the header ${quoted(name)} has a line break; take it out`)
+    if (headers.has(name.toLowerCase())) return report(where, `the header ${quoted(name)} is set twice; take one out`)
+    headers.set(name.toLowerCase(), { name, value })
+  }
+  for (const [name, value] of written) {
+    const expanded = expansion.text(value.text)
+    if (looksSecret(name) && (expanded !== value.text || !refersToVariable(value.text))) {
+      secrets.add(expanded)
+      secrets.add(expanded.replace(/^\w+ /, ''))
+    }
+    add(name, expanded, value.where)
+  }
+  for (const [name, variable] of fromVariables) add(name, expansion.variable(variable.text), variable.where)
+  if (bearer !== undefined && isVariableName(bearer, report))
+    add('Authorization', `Bearer ${expansion.variable(bearer.text)}`, bearer.where)
+
+  return {
+    launch: {
+      type: 'http',
+      url: url === undefined ? '' : readUrl(url, expansion, secrets, report),
+      headers: Object.fromEntries([...headers.values()].map(({ name, value }) => [name, value])),
+    },
+    template: {
+      type: 'http',
+      url: url?.text ?? '',
+      headers: Object.fromEntries(written.map(([name, value]) => [name, value.text])),
+      envHeaders: Object.fromEntries(fromVariables.map(([name, variable]) => [name, variable.text])),
+      bearerTokenEnvVar: bearer?.text ?? null,
+    },
+  }
+}
+
+function readUrl(value: TextValue, expansion: Expansion, secrets: Secrets, report: Report): string {
+  const before = expansion.missing.size
+  const expanded = expansion.text(value.text)
+  // without its variables it need not be a URL yet, and the missing ones are reported
+  if (expansion.missing.size > before || (refersToVariable(value.text) && expanded === value.text)) return expanded
+  const url = URL.canParse(expanded) ? new URL(expanded) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    report(value.where, `${value.path} must be an http:// or https:// URL`)
+    return expanded
+  }
+  if (url.password !== '') {
+    secrets.add(url.password)
+    secrets.add(decoded(url.password))
+  }
+  for (const [name, parameter] of url.searchParams) if (looksSecret(name)) secrets.add(parameter)
+  return expanded
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The members of an object of texts, each name once. */
+function readTexts(fields: Fields, name: string, report: Report): readonly (readonly [string, TextValue])[] {
+  const object = fields.section(name)
+  if (object === undefined) return []
+  reportDuplicates(object, report)
+  const entries = new Map<string, TextValue>()
+  for (const { name: key, value } of object.members) {
+    if (value.kind === 'text' && !value.text.includes('\0')) entries.set(key, value)
+    else
+      report(
+        value.where,
+        `${value.path} must be text${value.kind === 'number' || value.kind === 'boolean' ? '; put it between quotes' : ''}`,
+      )
+  }
+  return [...entries]
+}
+
+function isVariableName(value: TextValue, report: Report): boolean {
+  if (/^[^=\0\s${}]+$/.test(value.text)) return true
+  report(value.where, `${value.path} must be the bare name of a variable, without \${}`)
+  return false
+}

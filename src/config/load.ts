@@ -1,0 +1,167 @@
+/** Reads, checks and merges every source of the configuration. Nothing is started or imported. */
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { TaplineError } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import type { ServerRegistration } from '../servers/definition.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { EnvironmentSpec } from '../servers/environment.ts'
+import type { KeyParts } from '../servers/key.ts'
+import type { Config, LoadedConfig } from './config.ts'
+import { parseDocument } from './document.ts'
+import type { EnvironmentDraft } from './environments.ts'
+import type { Variables } from './expand.ts'
+import { Expansion } from './expand.ts'
+import { mergeEnvironments, selectEnvironments } from './merge.ts'
+import { decodeText, digestOf, readConfigFile } from './read-file.ts'
+import type { Sections } from './sections.ts'
+import { readSections } from './sections.ts'
+import { readServer } from './server.ts'
+import type { Source } from './source.ts'
+import type { Member, Mistake, Report, Value } from './value.ts'
+import { fromCode } from './value.ts'
+
+/** A file to read, and how it came in. */
+export interface ConfigFile {
+  readonly path: string
+  readonly kind: 'named' | 'found' | 'user'
+  /** SHA-256 of what was trusted; other content throws CONFIG_UNTRUSTED */
+  readonly digest?: string
+}
+
+export interface LoadOptions {
+  /** weakest first */
+  readonly files: readonly ConfigFile[]
+  /** given in code: the strongest source; relative paths are those of the process */
+  readonly host?: Config
+  /** for `${VAR}` */
+  readonly env: Variables
+  /** gets every secret value that is met */
+  readonly secrets: Secrets
+  /** working directory, absolute */
+  readonly cwd: string
+}
+
+/** Reads everything. Throws CONFIG_NOT_FOUND for a missing file, CONFIG_UNTRUSTED for one that changed since it was trusted, and one CONFIG_INVALID with all mistakes (`data.mistakes`) of the files as such; what is wrong with one server is a diagnostic and the `problem` of its registration. */
+export async function loadConfig({ files, host, env, secrets, cwd }: LoadOptions): Promise<LoadedConfig> {
+  const mistakes: Mistake[] = []
+  const diagnostics: Diagnostic[] = []
+  const report: Report = (where, message) => mistakes.push({ where, message: secrets.redact(message) })
+  const diagnose = (diagnostic: Diagnostic): number => diagnostics.push(diagnostic)
+
+  const unique = withoutRepeats(files, cwd)
+  const roots: { readonly source: Source; readonly root: Value | null }[] = []
+  for (const [rank, file] of unique.entries()) roots.push({ source: sourceOf(file, rank), root: await readRoot(file, report) })
+  if (host !== undefined) {
+    const source: Source = { label: 'host', kind: 'host', rank: unique.length, folder: process.cwd(), foreign: false }
+    roots.push({ source, root: fromCode(host) })
+  }
+
+  const expansion = new Expansion(env, secrets)
+  const home = env['HOME'] || homedir()
+  const sources = roots
+    .map(({ source, root }) => root && readSections(root, source, { cwd, home, expansion, report, diagnose }))
+    .filter((sections) => sections !== null)
+  const { specs, drafts } = mergeEnvironments(sources, { cwd, report, diagnose })
+  const selectedEnvironments = selectEnvironments(sources, specs, report)
+  if (mistakes.length > 0) throw invalid(mistakes)
+
+  const registrations = readServers(sources, { specs, drafts, env, secrets, diagnose })
+  return {
+    files: unique.map(({ path: file, kind }) => ({ path: file, kind })),
+    environments: [...specs.values()],
+    selectedEnvironments,
+    registrations,
+    hooks: sources.flatMap((source) => source.hooks),
+    features: sources.flatMap((source) => source.features),
+    naming: { scheme: 'stable', maxLength: sources.reduce((length, { naming }) => naming.maxLength ?? length, 64) },
+    storeFolder: sources.reduce<string | null>((folder, source) => source.storeFolder ?? folder, null),
+    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) })),
+  }
+}
+
+/** A file that is named twice counts once, with its strongest place. */
+function withoutRepeats(files: readonly ConfigFile[], cwd: string): readonly ConfigFile[] {
+  const absolute = files.map((file) => ({ ...file, path: path.resolve(cwd, file.path) }))
+  return absolute.filter((file, index) => !absolute.slice(index + 1).some((later) => later.path === file.path))
+}
+
+function sourceOf({ path: file, kind }: ConfigFile, rank: number): Source {
+  return {
+    label: file,
+    kind,
+    rank,
+    folder: path.dirname(file),
+    foreign: /(^|\.)mcp\.json$|^claude_desktop_config\.json$/i.test(path.basename(file)),
+  }
+}
+
+async function readRoot(file: ConfigFile, report: Report): Promise<Value | null> {
+  const bytes = await readConfigFile(file.path)
+  if (file.digest !== undefined && file.digest !== digestOf(bytes)) {
+    throw new TaplineError('CONFIG_UNTRUSTED', `${file.path} changed while it was read`, { where: file.path })
+  }
+  if (file.path.endsWith('.toml')) {
+    report(file.path, 'TOML is not supported by this version; write a tapline.json')
+    return null
+  }
+  return parseDocument(decodeText(bytes, file.path), file.path, report)
+}
+
+interface ServerInput {
+  readonly specs: ReadonlyMap<string, EnvironmentSpec>
+  readonly drafts: ReadonlySet<EnvironmentDraft>
+  readonly env: Variables
+  readonly secrets: Secrets
+  readonly diagnose: (diagnostic: Diagnostic) => void
+}
+
+function readServers(sources: readonly Sections[], { specs, drafts, env, secrets, diagnose }: ServerInput): readonly ServerRegistration[] {
+  const registrations: ServerRegistration[] = []
+  const userTrust = new Map<string, boolean>()
+  const keyText = (key: KeyParts): string => JSON.stringify([key.name, key.environmentId, key.installationId])
+  const readAll = (members: readonly Member[], source: Source, environmentId: string | null): void => {
+    for (const [first, ...repeated] of byName(members)) {
+      const trustedByUser = (key: KeyParts): boolean | undefined => userTrust.get(keyText(key))
+      const read = readServer(first, repeated, {
+        source,
+        environmentId,
+        environments: specs,
+        variables: env,
+        secrets,
+        trustedByUser,
+        diagnose,
+      })
+      if (read === null) continue
+      registrations.push(read.registration)
+      if (source.kind === 'user' && read.trustAnnotations !== undefined)
+        userTrust.set(keyText(read.registration.key), read.trustAnnotations)
+    }
+  }
+  for (const { source, servers, environments } of sources) {
+    for (const draft of environments) if (drafts.has(draft)) readAll(draft.servers, source, draft.spec.id)
+    readAll(servers, source, null)
+  }
+  return registrations
+}
+
+/** The members, each with the later ones of the same name. */
+function byName(members: readonly Member[]): readonly (readonly [Member, ...Member[]])[] {
+  const groups = new Map<string, [Member, ...Member[]]>()
+  for (const member of members) {
+    const group = groups.get(member.name)
+    if (group === undefined) groups.set(member.name, [member])
+    else group.push(member)
+  }
+  return [...groups.values()]
+}
+
+function invalid(mistakes: readonly Mistake[]): TaplineError {
+  const lines = mistakes.map(({ where, message }) => `${where}: ${message}`)
+  const [first] = mistakes
+  const message =
+    lines.length === 1
+      ? (lines[0] as string)
+      : `the configuration has ${lines.length} mistakes:\n${lines.map((line) => `  ${line}`).join('\n')}`
+  return new TaplineError('CONFIG_INVALID', message, { ...(first && { where: first.where }), data: { mistakes } })
+}

@@ -1,0 +1,185 @@
+/** The top level of one source, section by section. What is wrong here is a mistake of the whole file. */
+import path from 'node:path'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { HookModule, LoadedConfig } from './config.ts'
+import type { EnvironmentDraft } from './environments.ts'
+import { readEnvironments } from './environments.ts'
+import type { Expansion } from './expand.ts'
+import { Fields, objectOf } from './fields.ts'
+import { readHooks } from './hook-entries.ts'
+import type { Source } from './source.ts'
+import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from './value.ts'
+import { duplicateKey, kindName, quoted } from './value.ts'
+
+const CODE_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'features', 'naming']
+const FILE_KEYS = [...CODE_KEYS, 'hooks', 'store', 'plugins', 'flags', '$schema']
+/** What stays in a file of the shared format would be lost without a word, guards among it. */
+const OURS = ['environments', 'selectedEnvironments', 'hooks', 'features', 'naming', 'store']
+const SHORTEST_NAME = 64
+const LONGEST_NAME = 128
+
+/** What one source says. */
+export interface Sections {
+  readonly source: Source
+  readonly environments: readonly EnvironmentDraft[]
+  readonly selected: { readonly ids: readonly TextValue[]; readonly where: string } | null
+  /** thread-wide ones */
+  readonly servers: readonly Member[]
+  readonly hooks: readonly HookModule[]
+  readonly features: LoadedConfig['features']
+  readonly naming: { readonly maxLength?: number }
+  /** absolute, or null where it is not set or not listened to */
+  readonly storeFolder: string | null
+}
+
+export interface SectionContext {
+  /** working directory */
+  readonly cwd: string
+  readonly home: string
+  readonly expansion: Expansion
+  readonly report: Report
+  readonly diagnose: (diagnostic: Diagnostic) => void
+}
+
+/** Reads a source; null where its top is no object. */
+export function readSections(root: Value, source: Source, context: SectionContext): Sections | null {
+  const object = objectOf(root, context.report)
+  if (object === undefined) return null
+  const nothing: Sections = {
+    source,
+    environments: [],
+    selected: null,
+    servers: [],
+    hooks: [],
+    features: [],
+    naming: {},
+    storeFolder: null,
+  }
+  if (source.foreign) return { ...nothing, servers: foreignServers(object, source, context) }
+
+  const { report, cwd, expansion } = context
+  const fields = new Fields(object, source.kind === 'host' ? CODE_KEYS : FILE_KEYS, report)
+  const environments = fields.value('environments')
+  const hooks = fields.value('hooks')
+  const selected = fields.list('selectedEnvironments')
+  rejectLater(fields, source, context)
+  return {
+    source,
+    environments: environments === undefined ? [] : readEnvironments(environments, { source, cwd, expansion, report }),
+    selected: selected === undefined ? null : readSelected(selected, fields),
+    servers: fields.section('mcpServers')?.members ?? [],
+    hooks: hooks === undefined ? [] : readHooks(hooks, source, report),
+    features: readFeatures(fields, report),
+    naming: readNaming(fields, report),
+    storeFolder: readStore(fields, source, context),
+  }
+}
+
+/** `{ mcpServers: {…} }` or the bare map of servers. */
+function foreignServers(object: ObjectValue, source: Source, { report, diagnose }: SectionContext): readonly Member[] {
+  const wrapped = object.members.filter((member) => member.name === 'mcpServers')
+  for (const { name, where } of object.members.filter(
+    (member) => OURS.includes(member.name) && (wrapped.length > 0 || isSection(member.value)),
+  )) {
+    report(where, `${quoted(name)} does not belong into a file of this name; move it to a tapline.json`)
+  }
+  const [servers, again] = wrapped
+  if (servers === undefined) {
+    const vsCode = object.members.find((member) => member.name === 'servers' && isSection(member.value))
+    if (vsCode === undefined) return object.members
+    report(vsCode.where, '"servers" is the format of VS Code, which is not supported by this version; call the key "mcpServers"')
+    return []
+  }
+  if (again !== undefined) report(again.where, duplicateKey('mcpServers', '', servers.where))
+  for (const { name, where } of object.members) {
+    if (name === 'mcpServers' || OURS.includes(name) || name === '$schema') continue
+    diagnose({
+      code: 'ignored_key',
+      severity: 'info',
+      message: `the key ${quoted(name)} of ${path.basename(source.label)} means nothing here and is ignored`,
+      where,
+    })
+  }
+  return objectOf(servers.value, report)?.members ?? []
+}
+
+/** True for what cannot be a server of a bare map. */
+function isSection(value: Value): boolean {
+  return value.kind !== 'object' || !value.members.some((member) => member.name === 'command' || member.name === 'url')
+}
+
+/** `plugins` and `flags` belong to the format, but not to this version: dropping them without a word would be worse than refusing. */
+function rejectLater(fields: Fields, source: Source, { report, diagnose }: SectionContext): void {
+  for (const name of ['plugins', 'flags']) {
+    const member = fields.member(name)
+    if (
+      member === undefined ||
+      (member.value.kind === 'list' && member.value.items.length === 0) ||
+      (member.value.kind === 'object' && member.value.members.length === 0)
+    )
+      continue
+    if (name === 'flags' && source.kind === 'found') diagnose(ignoredInProject('flags', member.where, source))
+    else report(member.where, `"${name}" is not supported by this version; take it out`)
+  }
+}
+
+function readSelected(list: ListValue, fields: Fields): Sections['selected'] {
+  const ids = fields.texts('selectedEnvironments') ?? []
+  if (list.items.length === 0) fields.reject('selectedEnvironments', 'must name one environment at least; leave the key out to select all')
+  return { ids, where: list.where }
+}
+
+function readFeatures(fields: Fields, report: Report): LoadedConfig['features'] {
+  const features = new Map<string, LoadedConfig['features'][number]>()
+  for (const { name, where, value } of fields.section('features')?.members ?? []) {
+    const earlier = features.get(name)
+    if (earlier !== undefined) report(where, duplicateKey(name, 'features', earlier.where))
+    if (value.kind === 'boolean') features.set(name, { name, value: value.boolean, where })
+    else if (value.kind === 'text') features.set(name, { name, value: value.text, where })
+    else report(value.where, `${value.path} must be true, false or text, not ${kindName(value)}`)
+  }
+  return [...features.values()]
+}
+
+function readNaming(fields: Fields, report: Report): Sections['naming'] {
+  const object = fields.section('naming')
+  if (object === undefined) return {}
+  const naming = new Fields(object, ['scheme', 'maxLength'], report)
+  const scheme = naming.value('scheme')
+  if (scheme?.kind === 'text' && scheme.text === 'codex') naming.reject('scheme', '"codex" is not supported by this version; use "stable"')
+  else naming.choice('scheme', ['stable'])
+  const length = naming.value('maxLength')
+  if (length === undefined) return {}
+  if (length.kind === 'number' && Number.isInteger(length.number) && length.number >= SHORTEST_NAME && length.number <= LONGEST_NAME)
+    return { maxLength: length.number }
+  naming.reject('maxLength', `must be a whole number from ${SHORTEST_NAME} to ${LONGEST_NAME}`)
+  return {}
+}
+
+function readStore(fields: Fields, source: Source, { report, diagnose, home }: SectionContext): string | null {
+  const member = fields.member('store')
+  if (member === undefined) return null
+  if (source.kind === 'found') {
+    diagnose(ignoredInProject('store', member.where, source))
+    return null
+  }
+  const object = fields.section('store')
+  if (object === undefined) return null
+  const store = new Fields(object, ['file', 'redis'], report)
+  if (store.has('redis')) store.reject('redis', 'is not supported by this version; use "file"')
+  const folder = store.word('file')?.text
+  if (folder === undefined) {
+    if (!store.has('file') && !store.has('redis')) report(object.where, 'store needs "file": the folder of the store')
+    return null
+  }
+  return /^~(?=$|[\\/])/.test(folder) ? path.join(home, folder.slice(1)) : path.resolve(source.folder, folder)
+}
+
+function ignoredInProject(name: string, where: string, source: Source): Diagnostic {
+  return {
+    code: 'ignored_key',
+    severity: 'warning',
+    message: `"${name}" in ${source.label} is ignored: a project file cannot set it; put it into your own file or name this one with --config`,
+    where,
+  }
+}

@@ -1,0 +1,239 @@
+/** One server of a source → one registration. What is wrong with it costs this server only. */
+import path from 'node:path'
+import { TaplineError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
+import type { Secrets } from '../secrets.ts'
+import { DEFAULT_INSTALLATION, DEFAULT_POLICY, ENVIRONMENT_ID, SERVER_NAME } from '../servers/definition.ts'
+import type { ApprovalMode, ServerPolicy, ServerRegistration } from '../servers/definition.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { EnvironmentSpec } from '../servers/environment.ts'
+import { LOCAL } from '../servers/environment.ts'
+import type { KeyParts } from '../servers/key.ts'
+import { displayKey } from '../servers/key.ts'
+import type { Variables } from './expand.ts'
+import { Expansion } from './expand.ts'
+import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
+import { HTTP_KEYS, NO_LAUNCH, readLaunch, STDIO_KEYS } from './launch.ts'
+import type { Source } from './source.ts'
+import type { Member, Mistake, ObjectValue, Report } from './value.ts'
+import { quoted, reportDuplicates } from './value.ts'
+
+const POLICY_KEYS = [
+  'enabled',
+  'required',
+  'startupTimeoutSec',
+  'toolTimeoutSec',
+  'toolTotalTimeoutSec',
+  'enabledTools',
+  'disabledTools',
+  'defaultToolsApprovalMode',
+  'tools',
+  'trustAnnotations',
+  'supportsParallelToolCalls',
+  'protocol',
+  'outputSchema',
+  'environment',
+  'installation',
+]
+/** What a server may have; `type` and `disabled` are how other clients write it. */
+const SERVER_KEYS: readonly string[] = [...STDIO_KEYS, ...HTTP_KEYS, ...POLICY_KEYS, 'type', 'disabled']
+const ALIASES: ReadonlyMap<string, string> = new Map([['headers', 'httpHeaders']])
+/** Keys of other clients that mean nothing here; they never loosen anything. */
+const IGNORED: ReadonlySet<string> = new Set(['autoApprove', 'alwaysAllow', 'description', 'autoStart', 'icon', 'tags'])
+/** Keys of the format that this version does not act on. */
+const LATER: ReadonlySet<string> = new Set(['oauth', 'scopes', 'oauthResource', 'oauth_resource', 'sharing'])
+const MODES = ['auto', 'writes', 'prompt', 'approve', 'deny'] as const
+
+export interface ServerContext {
+  readonly source: Source
+  /** the environment that declares it, or null */
+  readonly environmentId: string | null
+  /** all environments, merged */
+  readonly environments: ReadonlyMap<string, EnvironmentSpec>
+  readonly variables: Variables
+  readonly secrets: Secrets
+  /** what the user's own file says about `trustAnnotations` of this server */
+  readonly trustedByUser: (key: KeyParts) => boolean | undefined
+  readonly diagnose: (diagnostic: Diagnostic) => void
+}
+
+export interface ReadServer {
+  readonly registration: ServerRegistration
+  /** as written */
+  readonly trustAnnotations: boolean | undefined
+}
+
+/** The registration of one member of `mcpServers`, or null where nothing can be called by that name: then a diagnostic says why. */
+export function readServer(member: Member, repeated: readonly Member[], context: ServerContext): ReadServer | null {
+  const { source, environmentId } = context
+  const mistakes: Mistake[] = []
+  const report: Report = (where, message) => mistakes.push({ where, message })
+  if (!SERVER_NAME.test(member.name)) {
+    report(member.where, `${quoted(member.name)} is no name for a server; use 1 to 128 of the characters a-z A-Z 0-9 _ : @ / . -`)
+    diagnoseAll(mistakes, undefined, context)
+    return null
+  }
+  for (const other of repeated)
+    report(other.where, `the server ${quoted(member.name)} is there twice (first at ${member.where}); take one out or rename it`)
+
+  const object = objectOf(member.value, report)
+  const fields = new Fields(object ?? EMPTY(member), SERVER_KEYS, report, {
+    snakeCase: true,
+    aliases: ALIASES,
+    nullIsAbsent: source.foreign,
+    onUnknown: (unknown) => judgeUnknown(unknown, member, context, report),
+  })
+  const installation = fields.text('installation')
+  const key: KeyParts = { name: member.name, environmentId, installationId: installation?.text ?? null }
+  if (
+    fields.has('installation') &&
+    (installation === undefined || !ENVIRONMENT_ID.test(installation.text) || installation.text === DEFAULT_INSTALLATION)
+  ) {
+    if (installation) fields.reject('installation', `must be 1 to 64 of A-Z a-z 0-9 _ -, and not "${DEFAULT_INSTALLATION}"`)
+    diagnoseAll(mistakes, undefined, context)
+    return null
+  }
+
+  const executesOn = readExecutesOn(fields, context)
+  const place = context.environments.get(executesOn)
+  const here = place === undefined || runsHere(place.executor.kind)
+  const base = place !== undefined && (environmentId !== null || !here) ? place.cwd : source.folder
+  const expansion = new Expansion(context.variables, context.secrets)
+  const { variables, secrets } = context
+  const launch = object && readLaunch(fields, { base, paths: here ? path : path.posix, expansion, variables, secrets, report })
+  const trustAnnotations = fields.boolean('trustAnnotations')
+  const policy = readPolicy(fields, trusts(trustAnnotations, context.trustedByUser(key), source), context, report)
+
+  diagnoseAll(mistakes, key, context)
+  return {
+    registration: {
+      key,
+      ...(launch ?? NO_LAUNCH),
+      policy,
+      executesOn,
+      provenance: { source: source.kind === 'host' ? 'host' : 'file', rank: source.rank, where: member.where, pluginId: null, root: null },
+      // a server that is switched off may lack its variables
+      problem: problemOf(key, member.where, mistakes, policy.enabled ? [...expansion.missing] : [], secrets),
+    },
+    trustAnnotations,
+  }
+}
+
+/** True for executors whose machine is this one. */
+export function runsHere(kind: string): boolean {
+  return kind === LOCAL || kind === 'memory'
+}
+
+const EMPTY = (member: Member): ObjectValue => ({ kind: 'object', where: member.value.where, path: member.value.path, members: [] })
+
+function diagnoseAll(mistakes: readonly Mistake[], owner: KeyParts | undefined, { diagnose, secrets }: ServerContext): void {
+  for (const { where, message } of mistakes) {
+    diagnose({ code: 'CONFIG_INVALID', severity: 'error', message: secrets.redact(message), ...(owner && { owner }), where })
+  }
+}
+
+function judgeUnknown(unknown: Member, server: Member, { source, diagnose }: ServerContext, report: Report): void {
+  const { name, where } = unknown
+  const ignored = (severity: 'info' | 'warning', hint = ''): void =>
+    diagnose({
+      code: 'ignored_key',
+      severity,
+      message: `the key ${quoted(name)} of the server ${quoted(server.name)} means nothing here and is ignored${hint}`,
+      where,
+    })
+  if (IGNORED.has(name)) return ignored('info')
+  if (source.foreign) return nearest(name, SERVER_KEYS) === null ? ignored('info') : ignored('warning', didYouMean(name, SERVER_KEYS))
+  if (LATER.has(name)) return report(where, `${unknown.value.path} is not supported by this version; take it out`)
+  report(
+    where,
+    name === 'timeout'
+      ? `unknown key "timeout" in ${server.value.path} (did you mean "toolTimeoutSec"?)`
+      : unknownKey(name, server.value.path, SERVER_KEYS),
+  )
+}
+
+function readExecutesOn(fields: Fields, { environmentId, environments }: ServerContext): string {
+  const named = fields.word('environment')
+  if (environmentId !== null) {
+    if (named !== undefined && named.text !== environmentId)
+      fields.reject('environment', `does not fit: the server belongs to the environment "${environmentId}"; take the key out`)
+    return environmentId
+  }
+  if (named === undefined) return LOCAL
+  if (environments.has(named.text)) return named.text
+  fields.reject(
+    'environment',
+    `names no environment${didYouMean(named.text, environments.keys()) || `; known ones: ${[...environments.keys()].join(', ')}`}`,
+  )
+  return LOCAL
+}
+
+/** A project file trusts annotations where it says so or the user does; the stricter of the two counts. */
+function trusts(written: boolean | undefined, byUser: boolean | undefined, source: Source): boolean {
+  if (source.kind !== 'found') return written ?? true
+  return byUser === false ? false : (written ?? byUser ?? false)
+}
+
+function readPolicy(fields: Fields, trustAnnotations: boolean, { diagnose }: ServerContext, report: Report): ServerPolicy {
+  const disabled = fields.boolean('disabled')
+  if (disabled !== undefined && fields.has('enabled')) fields.reject('disabled', 'and "enabled" say the same thing twice; take one out')
+  if (fields.boolean('supportsParallelToolCalls') === false) {
+    const { path: at, where } = fields.value('supportsParallelToolCalls') ?? fields.object
+    diagnose({
+      code: 'ignored_key',
+      severity: 'warning',
+      message: `${at} has no effect in this version: calls to the server may overlap`,
+      where,
+    })
+  }
+  if (fields.choice('protocol', ['auto', '2025-11-25', '2026-07-28']) === '2026-07-28')
+    fields.reject('protocol', '"2026-07-28" is not supported by this version; use "auto"')
+  const enabledTools = fields.texts('enabledTools')
+  const total = fields.seconds('toolTotalTimeoutSec')
+  return Object.freeze({
+    enabled: fields.boolean('enabled') ?? !(disabled ?? false),
+    required: fields.boolean('required') ?? DEFAULT_POLICY.required,
+    startupTimeoutMs: fields.seconds('startupTimeoutSec') ?? DEFAULT_POLICY.startupTimeoutMs,
+    toolTimeoutMs: fields.seconds('toolTimeoutSec') ?? DEFAULT_POLICY.toolTimeoutMs,
+    toolTotalTimeoutMs: total ?? null,
+    enabledTools: enabledTools === undefined ? null : new Set(enabledTools.map((tool) => tool.text)),
+    disabledTools: new Set(fields.texts('disabledTools')?.map((tool) => tool.text)),
+    defaultApprovalMode: fields.choice('defaultToolsApprovalMode', MODES) ?? DEFAULT_POLICY.defaultApprovalMode,
+    toolApprovalModes: readModes(fields, report),
+    trustAnnotations,
+    outputSchema: fields.choice('outputSchema', ['enforce', 'report']) ?? DEFAULT_POLICY.outputSchema,
+  })
+}
+
+function readModes(fields: Fields, report: Report): ReadonlyMap<string, ApprovalMode> {
+  const modes = new Map<string, ApprovalMode>()
+  const tools = fields.section('tools')
+  if (tools === undefined) return modes
+  reportDuplicates(tools, report)
+  for (const { name, value } of tools.members) {
+    const object = objectOf(value, report)
+    const mode = object && new Fields(object, ['approvalMode'], report, { snakeCase: true }).choice('approvalMode', MODES)
+    if (mode !== undefined) modes.set(name, mode)
+  }
+  return modes
+}
+
+function problemOf(
+  key: KeyParts,
+  where: string,
+  mistakes: readonly Mistake[],
+  missing: readonly string[],
+  secrets: Secrets,
+): TaplineError | null {
+  const causes = mistakes.map((mistake) => secrets.redact(mistake.message))
+  if (missing.length === 1) causes.push(`the variable ${missing[0]} is not set; set it, or write \${${missing[0]}:-default}`)
+  if (missing.length > 1)
+    causes.push(`the variables ${missing.join(', ')} are not set; set them, or write defaults as in \${${missing[0]}:-default}`)
+  if (causes.length === 0) return null
+  const first = mistakes[0]?.where ?? where
+  return new TaplineError('CONFIG_INVALID', `server ${displayKey(key)} cannot be used (${first}): ${causes.join('; ')}`, {
+    where: first,
+    data: { server: key.name, missing },
+    ...(mistakes.length === 0 && { remedy: `Set ${missing.join(', ')} in the environment of tapline.` }),
+  })
+}

@@ -1,0 +1,144 @@
+/** The SDK's client in loose form: initialize, raw requests, answers to what the server asks. The only file that loads the SDK. */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { TaplineError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import type { Progress } from '../mcp.ts'
+import type { RequestOptions } from './connection.ts'
+import type { InitializeAnswer } from './loose-transport.ts'
+import { LooseTransport, TOO_LONG_CODE } from './loose-transport.ts'
+import type { MessageTransport } from './message-transport.ts'
+import type { RequestContext } from './pending-request.ts'
+import { LONGEST_DELAY, PendingRequest } from './pending-request.ts'
+import { printable } from './printable.ts'
+
+/** Revisions that both the SDK and we speak, newest first. */
+export const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+
+/** What the server said of itself. */
+export interface PeerInfo {
+  readonly protocolVersion: string
+  readonly serverInfo: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions: string | null
+}
+
+export interface PeerOptions extends RequestContext {
+  readonly transport: MessageTransport
+  readonly clientInfo: { readonly name: string; readonly version: string }
+  /** text of the frame limit, for messages */
+  readonly frameLimit: string
+  readonly onNotification: (method: string) => void
+  /** a frame over the limit that no request can be told about */
+  readonly onLostFrame: () => void
+}
+
+/** One initialised conversation with a server. */
+export class Peer {
+  readonly #client: Client
+  readonly #loose: LooseTransport
+  readonly #options: PeerOptions
+
+  constructor(client: Client, options: PeerOptions) {
+    this.#client = client
+    this.#options = options
+    this.#loose = new LooseTransport(options.transport)
+    options.transport.onTooLong = (id) => {
+      if (id === null) options.onLostFrame()
+      else this.#loose.fail(id, { code: TOO_LONG_CODE, message: options.frameLimit, data: undefined })
+    }
+    // the built-in ping handler refuses a ping with odd params
+    client.removeRequestHandler('ping')
+    client.fallbackRequestHandler = ({ method }) =>
+      method === 'ping' ? Promise.resolve({}) : Promise.reject(Object.assign(new Error('Method not found'), { code: -32601 }))
+    client.fallbackNotificationHandler = (notification) => {
+      options.onNotification(notification.method)
+      return Promise.resolve()
+    }
+  }
+
+  /** Rejects with SERVER_START_FAILED (refused), SERVER_PROTOCOL (a revision that we do not speak), or why the connection is gone. */
+  async initialize(): Promise<PeerInfo> {
+    try {
+      await this.#client.connect(this.#loose, { timeout: LONGEST_DELAY })
+    } catch {
+      throw this.#problem(this.#loose.initialized) ?? this.#options.endError()
+    }
+    const problem = this.#problem(this.#loose.initialized)
+    if (problem) throw problem
+    const result = (this.#loose.initialized as { readonly result: JsonObject }).result
+    const { serverInfo, capabilities, instructions } = result
+    return {
+      protocolVersion: result['protocolVersion'] as string,
+      serverInfo: isJsonObject(serverInfo) ? serverInfo : {},
+      capabilities: isJsonObject(capabilities) ? capabilities : {},
+      instructions: typeof instructions === 'string' ? instructions : null,
+    }
+  }
+
+  /** Writes within this call; gives the result as it came. The SDK adds the progress token. */
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    if (options.signal?.aborted) {
+      return Promise.reject(new TaplineError('CALL_CANCELLED', `${method} to ${this.#options.label} was cancelled before it was sent`, { data: { sent: 'no' } }))
+    }
+    const pending = new PendingRequest(this.#options, method, options)
+    const { onProgress, idleTimeoutMs } = options
+    return this.#client
+      .request({ method, params } as never, pending as never, {
+        signal: pending as never,
+        timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
+        resetTimeoutOnProgress: true,
+        onprogress: onProgress === undefined ? ignore : (progress) => tell(onProgress, progress as Progress),
+      })
+      .catch((error: unknown) => {
+        throw pending.failed(error, idleTimeoutMs)
+      }) as Promise<JsonObject>
+  }
+
+  /** The transport is gone: everything that waits rejects with `endError()`. */
+  ended(): void {
+    this.#loose.onclose?.()
+  }
+
+  #problem(answer: InitializeAnswer | null): TaplineError | null {
+    if (answer === null) return null
+    const { label, redact, frameLimit } = this.#options
+    if ('error' in answer) {
+      const { code, message } = answer.error
+      if (code === TOO_LONG_CODE) return new TaplineError('SERVER_START_FAILED', `${label} answered initialize with a frame over the limit of ${frameLimit}`)
+      return new TaplineError('SERVER_START_FAILED', `${label} refused initialize: ${printable(redact(message), 1000)} (${code})`, { data: { stage: 'initialize', rpcCode: code } })
+    }
+    const version = isJsonObject(answer.result) ? answer.result['protocolVersion'] : undefined
+    if (typeof version === 'string' && PROTOCOL_VERSIONS.includes(version)) return null
+    const said = typeof version === 'string' ? `protocol version ${JSON.stringify(printable(version, 40))}` : 'no protocol version'
+    return new TaplineError('SERVER_PROTOCOL', `${label} answered initialize with ${said}; supported are ${PROTOCOL_VERSIONS.join(', ')}`, {
+      data: { stage: 'initialize', supported: PROTOCOL_VERSIONS },
+    })
+  }
+}
+
+/** Loads the SDK, about 130 ms the first time; call it while a process starts. */
+export function loadSdk(): Promise<typeof import('@modelcontextprotocol/sdk/client/index.js')> {
+  return import('@modelcontextprotocol/sdk/client/index.js')
+}
+
+/** Makes a peer; call `initialize` next. */
+export async function createPeer(options: PeerOptions): Promise<Peer> {
+  const { Client } = await loadSdk()
+  const client = new Client(options.clientInfo, {
+    capabilities: {},
+    // the default one makes an Ajv instance for every client; checks of schemas are made elsewhere
+    jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
+  })
+  return new Peer(client, options)
+}
+
+function ignore(): void {}
+
+function tell(onProgress: (progress: Progress) => void, progress: Progress): void {
+  try {
+    onProgress(progress)
+  } catch {
+    // a listener that throws must not end the call that it listens to
+  }
+}

@@ -1,0 +1,110 @@
+/** One request that was sent: its limits, its caller's signal, and how it ended. */
+import { TaplineError, isTaplineError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import type { RequestOptions } from './connection.ts'
+import type { Answer, RpcError } from './loose-transport.ts'
+import { TOO_LONG_CODE } from './loose-transport.ts'
+import { onAbort } from './on-abort.ts'
+import { printable, seconds } from './printable.ts'
+
+/** Longest delay of a timer of Node; a larger one would fire at once. */
+export const LONGEST_DELAY: number = 2 ** 31 - 1
+
+/** What a request needs to know about its server. */
+export interface RequestContext {
+  readonly label: string
+  redact(text: string): string
+  /** why the connection is gone */
+  endError(): TaplineError
+}
+
+type Parsed = { readonly success: true; readonly data: JsonObject } | { readonly success: false; readonly error: TaplineError }
+
+/**
+ * Stands in for the signal and the result schema that the SDK wants with every request: of a signal it uses the four members here,
+ * of a schema `safeParse`. A real AbortSignal costs more than the rest of the request, and the SDK never takes its listener back,
+ * so that an abort after the answer would send a cancel notice.
+ */
+export class PendingRequest {
+  aborted = false
+  readonly reason = 'cancelled'
+  readonly #context: RequestContext
+  readonly #method: string
+  #cancel: (() => void) | null = null
+  #error: TaplineError | null = null
+  #total: ReturnType<typeof setTimeout> | null = null
+  #forget: (() => void) | null = null
+  #settled = false
+
+  constructor(context: RequestContext, method: string, { signal, totalTimeoutMs }: RequestOptions) {
+    this.#context = context
+    this.#method = method
+    if (signal) this.#forget = onAbort(signal, () => this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } })))
+    if (totalTimeoutMs != null) this.#total = setTimeout(() => this.#end(this.#timedOut('total', totalTimeoutMs)), Math.min(Math.max(totalTimeoutMs, 0), LONGEST_DELAY))
+  }
+
+  throwIfAborted(): void {}
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#cancel = listener
+  }
+
+  safeParse(answer: Answer): Parsed {
+    this.#settle()
+    const { error, result } = answer
+    if (error) return { success: false, error: this.#serverError(error) }
+    if (isJsonObject(result)) return { success: true, data: result }
+    return { success: false, error: new TaplineError('SERVER_FAILED', `${this.#context.label} answered ${this.#method} with a result that is no object`) }
+  }
+
+  /** The error of ours for whatever the SDK rejected with. Server errors never come this way: they arrive as an answer. */
+  failed(error: unknown, idleTimeoutMs: number): TaplineError {
+    this.#settle()
+    if (this.#error) return this.#error
+    if (isTaplineError(error)) return error
+    if ((error as { code?: unknown }).code === -32001) return this.#timedOut('idle', idleTimeoutMs)
+    return this.#context.endError()
+  }
+
+  #end(error: TaplineError): void {
+    if (this.#settled) return
+    this.#settle()
+    this.#error = error
+    this.aborted = true
+    this.#cancel?.()
+  }
+
+  #settle(): void {
+    this.#settled = true
+    this.#forget?.()
+    this.#forget = null
+    if (this.#total !== null) clearTimeout(this.#total)
+    this.#total = null
+  }
+
+  #timedOut(phase: 'idle' | 'total', limitMs: number): TaplineError {
+    const how = phase === 'idle' ? `gave no answer and no progress for ${seconds(limitMs)}` : `did not end within its limit of ${seconds(limitMs)}`
+    return new TaplineError('CALL_TIMED_OUT', `${this.#method} to ${this.#context.label} ${how}`, { data: { phase, limitMs, sent: 'unknown' } })
+  }
+
+  #serverError({ code, message, data }: RpcError): TaplineError {
+    const { label, redact } = this.#context
+    if (code === TOO_LONG_CODE) return new TaplineError('SERVER_FAILED', `${label} answered ${this.#method} with a frame over the limit of ${message}`, { data: { limit: message, sent: 'yes' } })
+    return new TaplineError('SERVER_FAILED', `${label} refused ${this.#method}: ${printable(redact(message), 2000)} (${code})`, {
+      data: { rpcCode: code, ...readable(data, redact) },
+    })
+  }
+}
+
+/** The data of a server error, redacted, where it is small. */
+function readable(data: unknown, redact: (text: string) => string): { readonly rpcData?: Json } {
+  if (data === undefined) return {}
+  const text = JSON.stringify(data)
+  if (text.length > 8192) return {}
+  try {
+    return { rpcData: JSON.parse(redact(text)) as Json }
+  } catch {
+    return {}
+  }
+}

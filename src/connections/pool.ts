@@ -1,0 +1,174 @@
+/** The connections of one runtime: one for each server and connection identity, shared by everybody who leases it. */
+import { TaplineError } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import type { ServerRegistration } from '../servers/definition.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment } from '../servers/environment.ts'
+import type { ServerKey } from '../servers/key.ts'
+import type { Connection } from './connection.ts'
+import { identityText } from './connection-identity.ts'
+import type { Executor, ExecutorDefinition } from './executor.ts'
+import { LONGEST_DELAY } from './pending-request.ts'
+import { ServerConnection } from './server-connection.ts'
+import { StartGate } from './start-gate.ts'
+import { Watchdog } from './watchdog.ts'
+
+/** Starts at once. */
+const START_WIDTH = 16
+/** ms that an executor gets to dispose of itself. */
+const DISPOSE_MS = 5000
+
+export interface PoolOptions {
+  /** by kind */
+  readonly executors: ReadonlyMap<string, ExecutorDefinition>
+  readonly secrets: Secrets
+  readonly clientInfo: { readonly name: string; readonly version: string }
+  /** ms without a lease after which a connection is closed; Infinity: never */
+  readonly idleCloseMs: number
+  readonly onDiagnostic: (diagnostic: Diagnostic) => void
+  /** ms between the steps of closing a server; default 2,000 */
+  readonly graceMs?: number
+  /** bytes of one frame; default 64 MiB */
+  readonly frameLimit?: number
+}
+
+export interface LeaseRequest {
+  readonly key: ServerKey
+  /** launch and environment decide which connection it is; the time limits of the last lease count */
+  readonly registration: ServerRegistration
+  /** where it executes */
+  readonly environment: Environment
+}
+
+/** A share in a connection. */
+export interface Lease {
+  readonly connection: Connection
+  /** Gives it back; a second time does nothing. */
+  release(): void
+}
+
+interface Entry {
+  readonly connection: ServerConnection
+  readonly key: ServerKey
+  readonly identity: string
+  leases: number
+  timer: ReturnType<typeof setTimeout> | null
+}
+
+/** Hands out connections. Starts nothing by itself: the first `ready()` does. */
+export class ConnectionPool {
+  readonly #options: PoolOptions
+  readonly #entries = new Map<ServerKey, Map<string, Entry>>()
+  readonly #executors = new Map<string, Promise<Executor>>()
+  readonly #gate = new StartGate(START_WIDTH)
+  readonly #watchdog: Watchdog
+  readonly #ended = new AbortController()
+  readonly #leaving = new Set<Promise<void>>()
+  #count = 0
+  #closing: Promise<void> | null = null
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#watchdog = new Watchdog((line) => options.onDiagnostic({ code: 'watchdog', severity: 'warning', message: line }))
+  }
+
+  /** A share in the connection of this identity. After `close`, its `ready()` rejects with SESSION_CLOSED. */
+  lease({ key, registration, environment }: LeaseRequest): Lease {
+    const identity = identityText({ launch: registration.launch, environment, capabilities: { elicitation: false, sampling: false } })
+    let entries = this.#entries.get(key)
+    if (!entries) this.#entries.set(key, (entries = new Map<string, Entry>()))
+    let entry = entries.get(identity)
+    if (entry) entry.connection.update(registration)
+    else entries.set(identity, (entry = { connection: this.#connection({ key, registration, environment }), key, identity, leases: 0, timer: null }))
+    if (entry.timer) clearTimeout(entry.timer)
+    entry.timer = null
+    entry.leases++
+    return this.#lease(entry)
+  }
+
+  *connections(): Iterable<Connection> {
+    for (const entries of this.#entries.values()) for (const { connection } of entries.values()) yield connection
+  }
+
+  /** Closes every connection at once, then the executors, then the watchdog. Never rejects; later callers join. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  #lease(entry: Entry): Lease {
+    let released = false
+    return {
+      connection: entry.connection,
+      release: () => {
+        if (released) return
+        released = true
+        entry.leases--
+        const { idleCloseMs } = this.#options
+        if (entry.leases > 0 || this.#closing || !Number.isFinite(idleCloseMs)) return
+        entry.timer = setTimeout(() => this.#leave(entry), Math.min(idleCloseMs, LONGEST_DELAY))
+        entry.timer.unref()
+      },
+    }
+  }
+
+  #leave(entry: Entry): void {
+    const entries = this.#entries.get(entry.key)
+    entries?.delete(entry.identity)
+    if (entries?.size === 0) this.#entries.delete(entry.key)
+    const left = entry.connection.close()
+    this.#leaving.add(left)
+    void left.finally(() => this.#leaving.delete(left))
+  }
+
+  #connection({ key, registration, environment }: LeaseRequest): ServerConnection {
+    const { secrets, clientInfo, onDiagnostic, graceMs, frameLimit } = this.#options
+    const connection = new ServerConnection({
+      id: `c${++this.#count}`,
+      key,
+      environment,
+      registration,
+      secrets,
+      clientInfo,
+      onDiagnostic,
+      executor: () => this.#executor(environment),
+      enter: () => this.#gate.enter(),
+      ...(graceMs !== undefined && { graceMs }),
+      ...(frameLimit !== undefined && { frameLimit }),
+    })
+    if (this.#closing) void connection.close()
+    return connection
+  }
+
+  /** The executor of an environment instance, connected once; again after it was lost or could not be reached. */
+  #executor(environment: Environment): Promise<Executor> {
+    const { id, instanceId, executor: kind } = environment
+    const known = this.#executors.get(instanceId)
+    if (known) return known
+    const definition = this.#options.executors.get(kind)
+    if (!definition) return Promise.reject(new TaplineError('ENVIRONMENT_UNSUPPORTED', `environment ${id} has the executor ${kind}, which is not known here`, { data: { kind, environmentId: id } }))
+    if (this.#closing) return Promise.reject(new TaplineError('SESSION_CLOSED', `environment ${id} was closed`))
+    const { secrets, onDiagnostic } = this.#options
+    if (kind === 'local') this.#watchdog.start()
+    const log = (line: string): void => onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
+    const connected = Promise.resolve().then(() => definition.connect({ signal: this.#ended.signal, environmentId: id, log, watch: this.#watchdog }))
+    this.#executors.set(instanceId, connected)
+    const forget = (): void => {
+      if (this.#executors.get(instanceId) === connected) this.#executors.delete(instanceId)
+    }
+    connected.then((executor) => executor.lost.then(forget), forget).catch(forget)
+    return connected
+  }
+
+  async #close(): Promise<void> {
+    const all = [...this.#entries.values()].flatMap((entries) => [...entries.values()])
+    for (const { timer } of all) if (timer) clearTimeout(timer)
+    await Promise.all([...all.map(({ connection }) => connection.close()), ...this.#leaving])
+    this.#ended.abort()
+    const disposed = [...this.#executors.values()].map((executor) => executor.then((one) => one.dispose()).catch(() => {}))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await Promise.race([Promise.all(disposed), new Promise<void>((resolve) => (timer = setTimeout(resolve, DISPOSE_MS)))])
+    clearTimeout(timer)
+    await this.#watchdog.close()
+  }
+}

@@ -1,0 +1,129 @@
+/** One run of a stdio server, from the start of its process to its end. */
+import { TaplineError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import type { Secrets } from '../secrets.ts'
+import type { RequestOptions, ServerInfo } from './connection.ts'
+import type { StdioProcess } from './executor.ts'
+import { FRAME_LIMIT } from './frame-reader.ts'
+import type { TransportEnd } from './message-transport.ts'
+import type { Peer } from './peer.ts'
+import { createPeer } from './peer.ts'
+import { printable } from './printable.ts'
+import { StdioTransport } from './stdio-transport.ts'
+import { stopProcess } from './stop-process.ts'
+
+/** Lines of stderr that a message shows; all that are kept are in `data.stderr`. */
+const SHOWN_LINES = 5
+
+export interface RunOptions {
+  /** display form of the key */
+  readonly label: string
+  readonly secrets: Secrets
+  readonly clientInfo: { readonly name: string; readonly version: string }
+  /** ms between the steps of stopping */
+  readonly graceMs: number
+  /** bytes */
+  readonly frameLimit?: number
+  readonly onNotification: (method: string) => void
+  readonly onLostFrame: () => void
+  /** the run is over though nobody stopped it; called once */
+  readonly onEnd: (error: TaplineError) => void
+}
+
+/** A process and the conversation with it. */
+export class ServerRun {
+  /** what is going on, for messages; null once the server is up */
+  stage: string | null = 'initialize'
+  info: ServerInfo | null = null
+  readonly #process: StdioProcess
+  readonly #transport: StdioTransport
+  readonly #options: RunOptions
+  #peer: Peer | null = null
+  #end: TaplineError | null = null
+  #stopped: Promise<void> | null = null
+
+  constructor(process: StdioProcess, options: RunOptions) {
+    this.#process = process
+    this.#options = options
+    this.#transport = new StdioTransport(process, options.frameLimit)
+    this.#transport.onEnd = (end) => this.#ended(end)
+  }
+
+  /** Why it is over, or null. */
+  get end(): TaplineError | null {
+    return this.#end
+  }
+
+  /** Lines on stdout that were no messages, as one text; empty where there were none. */
+  get noise(): string {
+    return this.#transport.noise.describe(this.#options.secrets)
+  }
+
+  /** The last lines of stderr, redacted. */
+  get stderr(): readonly string[] {
+    return this.#transport.stderr.lines(this.#options.secrets)
+  }
+
+  /** `frame` limit for messages */
+  get frameLimit(): string {
+    const bytes = this.#options.frameLimit ?? FRAME_LIMIT
+    return bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes} bytes`
+  }
+
+  async initialize(): Promise<ServerInfo> {
+    const { label, secrets, clientInfo, onNotification, onLostFrame } = this.#options
+    const peer = await createPeer({
+      transport: this.#transport,
+      label,
+      clientInfo,
+      frameLimit: this.frameLimit,
+      onNotification,
+      onLostFrame,
+      redact: (text) => secrets.redact(text),
+      endError: () => this.#end ?? new TaplineError('SERVER_EXITED', `${label} is not connected`, { data: { sent: 'no' } }),
+    })
+    if (this.#end) throw this.#end
+    this.#peer = peer
+    this.info = { ...(await peer.initialize()), pid: this.#process.pid ?? null }
+    return this.info
+  }
+
+  request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
+    const peer = this.#peer
+    if (!peer || this.#end) return Promise.reject(this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }))
+    return peer.request(method, params, options)
+  }
+
+  /** `; last lines of stderr: …`, or nothing. */
+  get lastWords(): string {
+    const lines = this.stderr.slice(-SHOWN_LINES).map((line) => printable(line, 200))
+    return lines.length === 0 ? '' : `; last lines of stderr: ${lines.join(' | ')}`
+  }
+
+  /** Ends the process; what still waits rejects with the error. Never rejects; joined by later callers. */
+  stop(error: TaplineError): Promise<void> {
+    if (this.#stopped) return this.#stopped
+    this.#end ??= error
+    this.#stopped = stopProcess(this.#process, this.#options.graceMs)
+    this.#transport.close()
+    return this.#stopped
+  }
+
+  #ended({ status, cause }: TransportEnd): void {
+    const unexpected = this.#end === null
+    this.#end ??= this.#describe(status, cause)
+    this.#peer?.ended()
+    if (unexpected) this.#options.onEnd(this.#end)
+  }
+
+  #describe(status: TransportEnd['status'], cause: string | null): TaplineError {
+    const { label } = this.#options
+    const how = status === null ? ` (${cause ?? 'its pipes are closed'})` : status.signal === null ? ` with exit code ${status.code ?? 'unknown'}` : ` by signal ${status.signal}`
+    const data = { exitCode: status?.code ?? null, signal: status?.signal ?? null, stderr: this.stderr }
+    const noise = this.noise
+    if (this.stage !== null) {
+      return new TaplineError('SERVER_START_FAILED', `${label} ended during ${this.stage}${how}${this.lastWords}${noise && `; ${noise}`}`, { data: { stage: this.stage, ...data } })
+    }
+    return new TaplineError('SERVER_EXITED', `${label} ended${how}; whether requests that were on their way ran is unknown${this.lastWords}`, { data: { sent: 'unknown', ...data } })
+  }
+}

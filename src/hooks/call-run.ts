@@ -1,0 +1,84 @@
+/** One call on its way through the hooks: the state that the core may change and no tap can reach. */
+import { TaplineError } from '../errors.ts'
+import type { Json } from '../json.ts'
+import type { Method } from '../mcp.ts'
+import type { CallArguments } from './call-arguments.ts'
+import type { SealedCall } from './sealed-call.ts'
+import type { TraceRecorder } from './trace-recorder.ts'
+import type { VerdictKind } from './verdicts.ts'
+
+/** Why whatever is left of an ended call must stop. */
+const OVER = new TaplineError('CALL_CANCELLED', 'the call has ended')
+
+/** One verdict that counted. */
+export interface Vote {
+  readonly kind: VerdictKind
+  readonly text: string | undefined
+  readonly tap: string
+  readonly plugin: string
+}
+
+/** What a session lends to its calls. */
+export interface RunContext {
+  readonly sessionId: string
+  readonly flags: SealedCall['flags']
+  log(line: string): void
+  /** a tap wrote to an ownership field after it had settled: nothing changed, but somebody should know */
+  lateWrite(callId: string, tap: string, plugin: string, key: string): void
+}
+
+/** State of a running call. */
+export class CallRun {
+  readonly id: string
+  readonly method: Method
+  readonly context: RunContext
+  readonly arguments: CallArguments
+  readonly trace: TraceRecorder | null
+  /** set by the resolver, before any plugin's tap runs */
+  call: SealedCall | null = null
+  votes: Vote[] | null = null
+  /** keys of `_meta` that taps added: key → value and who set it */
+  patch: Map<string, { readonly value: Json; readonly plugin: string }> | null = null
+  sent: 'no' | 'yes' | 'unknown' = 'no'
+  /** the call has its outcome: whatever still runs must not do anything any more */
+  ended: TaplineError | null = null
+  /** an attempt on the owner: it ends the call even where another tap swallowed it */
+  violation: TaplineError | null = null
+  /** what waits for a tap at the moment; told when the call ends, so that no clock runs on */
+  waiting: { abandon(): void } | null = null
+  #controller: AbortController | null = null
+
+  constructor(id: string, method: Method, args: CallArguments, context: RunContext, trace: TraceRecorder | null) {
+    this.id = id
+    this.method = method
+    this.arguments = args
+    this.context = context
+    this.trace = trace
+  }
+
+  /** The sealed call; only for code that runs after the resolver. */
+  get sealed(): SealedCall {
+    return this.call as SealedCall
+  }
+
+  /** Throws what ended the call, or the attempt on its owner, where there was one. */
+  assertRunning(): void {
+    if (this.violation !== null) throw this.violation
+    if (this.ended !== null) throw this.ended
+  }
+
+  /** Ends with the call; made on first read. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.ended !== null) this.#controller.abort(this.ended)
+    return this.#controller.signal
+  }
+
+  /** Marks the call as ended: what still runs is told through the signal. */
+  end(reason: TaplineError = OVER): void {
+    if (this.ended !== null) return
+    this.ended = reason
+    this.#controller?.abort(reason)
+    this.waiting?.abandon()
+  }
+}

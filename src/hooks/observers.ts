@@ -1,0 +1,32 @@
+/** Tells the observers of `settled` how a call ended; nothing that they do can reach the call. */
+import { types } from 'node:util'
+import type { Settled } from './plugin.ts'
+import type { CallFilter } from './tap-filter.ts'
+import type { SealedCall } from './sealed-call.ts'
+import type { ViewOwner } from './tap-view.ts'
+
+/** One observer. */
+export interface Observer extends ViewOwner {
+  readonly hook: 'settled'
+  readonly filter: CallFilter
+  readonly fn: (...args: unknown[]) => unknown
+}
+
+/** Runs every observer whose filter lets the call through; `eventFor` makes the event with a view of the observer's own. */
+export function observe(
+  observers: readonly Observer[],
+  call: SealedCall | null,
+  eventFor: (observer: Observer) => Settled,
+  report: (observer: Observer, error: unknown) => void,
+): void {
+  for (const observer of observers) {
+    // a filter speaks of an owner, and a request that never became a call has none
+    if (observer.filter !== null && (call === null || !observer.filter(call))) continue
+    try {
+      const pending = observer.fn(eventFor(observer))
+      if (types.isPromise(pending)) pending.catch((error: unknown) => report(observer, error))
+    } catch (error) {
+      report(observer, error)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** Runs the taps of dispatch as layers around the owner's connection: the `compile` of the dispatch hook. */
+import { types } from 'node:util'
+import { TaplineError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
+import type { CallRun } from './call-run.ts'
+import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
+import { readResult } from './returns.ts'
+import { LiveTapContext } from './tap-context.ts'
+import { type TapStep, thrownBy } from './tap-step.ts'
+import { changedOwner, TapView } from './tap-view.ts'
+
+/** The innermost layer: writes to the owner's connection. */
+export type Innermost = (run: CallRun) => Promise<JsonObject>
+/** The whole hook: gives the result, or rejects with TaplineError. */
+export type Onion = (run: CallRun) => Promise<JsonObject>
+
+/** The runner for these layers, the first one outermost. */
+export function compileOnion(steps: readonly TapStep[], innermost: Innermost, wheel: DeadlineWheel): Onion {
+  const from = (at: number, run: CallRun): Promise<JsonObject> => {
+    for (let i = at; i < steps.length; i++) {
+      const step = steps[i]!
+      if (step.applies(run)) return new Layer(step, run, wheel, () => from(i + 1, run)).start()
+    }
+    return innermost(run)
+  }
+  return (run) => from(0, run)
+}
+
+const then = Promise.prototype.then
+const ignore = (): void => {}
+
+/** One tap around what is inside of it. */
+class Layer implements Deadline {
+  wheelTick = 0
+  wheelPrevious: Deadline | null = null
+  wheelNext: Deadline | null = null
+  readonly #step: TapStep
+  readonly #run: CallRun
+  readonly #wheel: DeadlineWheel
+  readonly #inner: () => Promise<JsonObject>
+  readonly #view: TapView
+  readonly #context: LiveTapContext
+  readonly #started: number
+  #resolve!: (result: JsonObject) => void
+  #reject!: (error: unknown) => void
+  #isOver = false
+  #pending = 0
+  #msLeft: number
+  #result: JsonObject | null = null
+  #innerErrors: unknown[] = []
+
+  constructor(step: TapStep, run: CallRun, wheel: DeadlineWheel, inner: () => Promise<JsonObject>) {
+    this.#step = step
+    this.#run = run
+    this.#wheel = wheel
+    this.#inner = inner
+    this.#view = new TapView(run, step)
+    this.#context = new LiveTapContext(run)
+    this.#started = run.trace === null ? 0 : performance.now()
+    this.#msLeft = step.timeoutMs
+  }
+
+  start(): Promise<JsonObject> {
+    this.#run.arguments.own()
+    const outcome = new Promise<JsonObject>((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#wheel.add(this, this.#msLeft)
+    let value: unknown
+    try {
+      value = this.#step.fn(this.#view, this.#next, this.#context)
+    } catch (error) {
+      this.#failed(thrownBy(this.#step, this.#run, error), error)
+      return outcome
+    }
+    if (!types.isPromise(value)) {
+      this.#failed(this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'returned no promise'), null)
+      return outcome
+    }
+    then.call(
+      value,
+      (result: unknown) => this.#settled(result),
+      (error: unknown) => this.#failed(thrownBy(this.#step, this.#run, error), error),
+    )
+    return outcome
+  }
+
+  expire(): void {
+    LiveTapContext.end(this.#context)
+    this.#failed(this.#step.error(this.#run, 'HOOK_TIMED_OUT', `did not end within ${this.#step.timeoutMs} ms`), null)
+  }
+
+  /** Bound to the owner: takes nothing, and does nothing once the tap has ended. */
+  readonly #next = (...args: readonly unknown[]): Promise<JsonObject> => {
+    const answer = this.#call(args)
+    // a tap that drops the promise must not end the host's process
+    answer.catch(ignore)
+    return answer
+  }
+
+  async #call(args: readonly unknown[]): Promise<JsonObject> {
+    if (this.#isOver) throw new TaplineError('HOOK_FAILED', `next() was called after tap "${this.#step.name}" had ended: nothing was sent`)
+    this.#run.assertRunning()
+    const attempt = TapView.attempt(this.#view)
+    if (attempt !== null) throw this.#violation(changedOwner(this.#run.id, this.#step, attempt, 'assigned'))
+    const given = args.find((arg) => arg !== undefined)
+    if (given !== undefined) {
+      const owned = typeof given === 'object' && given !== null ? Reflect.ownKeys(given).find((key) => OWNERSHIP_KEYS.has(String(key))) : undefined
+      if (owned !== undefined) throw this.#violation(changedOwner(this.#run.id, this.#step, String(owned), 'passed'))
+      throw this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'passed an argument to next(), which takes none,')
+    }
+    if (this.#pending++ === 0) this.#msLeft = this.#wheel.remove(this)
+    try {
+      return (this.#result = await this.#inner())
+    } catch (error) {
+      this.#innerErrors.push(error)
+      throw error
+    } finally {
+      // the tap's own clock goes on when nothing inside of it is pending any more
+      if (--this.#pending === 0 && !this.#isOver) this.#wheel.add(this, this.#msLeft)
+    }
+  }
+
+  #settled(value: unknown): void {
+    if (!this.#leave()) return
+    const attempt = this.#attempt()
+    if (attempt !== null) return this.#violated(attempt)
+    try {
+      const result = readResult(this.#run, this.#step, value, this.#result)
+      this.#step.trace(this.#run, this.#result === null ? 'answered' : 'called_next', this.#started)
+      this.#resolve(result)
+    } catch (error) {
+      this.#end(error as TaplineError)
+    }
+  }
+
+  /** `thrown` is what the tap rejected with: an error of next() that it lets through keeps its own outcome. */
+  #failed(error: TaplineError, thrown: unknown): void {
+    if (!this.#leave()) return
+    const attempt = this.#attempt()
+    if (attempt !== null) return this.#violated(attempt)
+    if (thrown !== null && this.#innerErrors.includes(thrown)) {
+      this.#step.trace(this.#run, 'called_next', this.#started)
+      this.#reject(thrown)
+      return
+    }
+    this.#end(error)
+  }
+
+  #end(error: TaplineError): void {
+    if (error.code === 'HOOK_CHANGED_OWNER') return this.#violated(error)
+    this.#step.trace(this.#run, error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', this.#started, error.message, this.#step.blocks)
+    if (this.#step.blocks) return this.#reject(error)
+    this.#run.context.log(error.message)
+    if (this.#result !== null) return this.#resolve(this.#result)
+    if (this.#innerErrors.length > 0) return this.#reject(this.#innerErrors.at(-1))
+    this.#inner().then(this.#resolve, this.#reject)
+  }
+
+  /** What this tap tried on the owner: an assignment, or something that it handed to next(). */
+  #attempt(): TaplineError | null {
+    const assigned = TapView.settle(this.#view)
+    const { violation } = this.#run
+    if (violation !== null && violation.tap === this.#step.name && violation.plugin === this.#step.plugin) return violation
+    return assigned === null ? null : changedOwner(this.#run.id, this.#step, assigned, 'assigned')
+  }
+
+  #violation(error: TaplineError): TaplineError {
+    return (this.#run.violation ??= error)
+  }
+
+  #violated(error: TaplineError): void {
+    this.#step.trace(this.#run, 'changed_owner', this.#started, error.message)
+    this.#reject(this.#violation(error))
+  }
+
+  #leave(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#wheel.remove(this)
+    return true
+  }
+}

@@ -1,0 +1,115 @@
+/** What a tap of each hook may return; everything else is refused by name. */
+import { TaplineError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
+import { isJsonObject, snapshot } from '../json.ts'
+import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
+import { metaKeyProblem } from './reserved-metadata.ts'
+import type { CallRun } from './call-run.ts'
+import type { TapStep } from './tap-step.ts'
+import { changedOwner } from './tap-view.ts'
+import type { TapTrace } from './trace.ts'
+import { readVerdict } from './verdicts.ts'
+
+type Decision = TapTrace['decision']
+
+/** resolve: nothing, `{ arguments }`, or deny(). */
+export function acceptResolve(run: CallRun, step: TapStep, value: unknown): Decision {
+  if (value === undefined) return 'none'
+  const verdict = readVerdict(value)
+  if (verdict !== null) {
+    if (verdict.kind !== 'deny') throw step.error(run, 'HOOK_BAD_RETURN', `returned ${verdict.kind}(), which belongs to approve,`)
+    throw refusal(run, step, verdict.text)
+  }
+  const returned = plainObject(run, step, value)
+  assertOnlyKeys(run, step, returned, 'arguments')
+  if (!Object.hasOwn(returned, 'arguments')) throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object without arguments')
+  const copy = jsonCopy(run, step, returned['arguments'], 'arguments')
+  if (!isJsonObject(copy)) throw step.error(run, 'HOOK_BAD_RETURN', 'returned arguments that are not an object')
+  run.arguments.replace(copy)
+  return 'rewrite'
+}
+
+/** approve: nothing, allow(), deny() or ask(). */
+export function acceptApprove(run: CallRun, step: TapStep, value: unknown): Decision {
+  if (value === undefined) return 'none'
+  const verdict = readVerdict(value)
+  if (verdict === null) {
+    assertOnlyKeys(run, step, plainObject(run, step, value))
+    throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object that is no verdict')
+  }
+  if (verdict.kind === 'deny') throw refusal(run, step, verdict.text)
+  ;(run.votes ??= []).push({ kind: verdict.kind, text: verdict.text, tap: step.name, plugin: step.plugin })
+  return verdict.kind
+}
+
+/** attachMetadata: nothing, or a flat patch of namespaced keys that nobody else has set. */
+export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Decision {
+  if (value === undefined) return 'none'
+  if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict, which belongs to approve,')
+  const returned = plainObject(run, step, value)
+  for (const key of Reflect.ownKeys(returned)) {
+    if (typeof key === 'symbol') throw step.error(run, 'HOOK_BAD_RETURN', 'returned a key that is a symbol')
+    const problem = metaKeyProblem(key)
+    if (problem === 'ownership') throw changedOwner(run.id, step, key, 'returned')
+    if (problem === 'reserved') throw step.error(run, 'HOOK_BAD_RETURN', `returned the reserved key ${key}`)
+    if (problem === 'needs_prefix') throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
+    const other = run.patch?.get(key)
+    if (other !== undefined && other.plugin !== step.plugin) {
+      throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${key}, which ${other.plugin === '' ? 'the caller' : `plugin "${other.plugin}"`} has set already,`)
+    }
+    ;(run.patch ??= new Map()).set(key, { value: jsonCopy(run, step, returned[key], key), plugin: step.plugin })
+    run.trace?.meta(key, step.plugin)
+  }
+  return 'patch'
+}
+
+/** dispatch: a result of the method. What next() gave passes as it is; everything else is copied. */
+export function readResult(run: CallRun, step: TapStep, value: unknown, fromNext: JsonObject | null): JsonObject {
+  if (value === fromNext && fromNext !== null) return fromNext
+  if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict in place of a result')
+  const returned = plainObject(run, step, value)
+  const list = run.method === 'tools/call' ? 'content' : run.method === 'resources/read' ? 'contents' : null
+  if (list !== null && !Array.isArray(returned[list])) {
+    assertOnlyKeys(run, step, returned, ...Object.keys(returned).filter((key) => !OWNERSHIP_KEYS.has(key)))
+    throw step.error(run, 'HOOK_BAD_RETURN', `returned a result without ${list}`)
+  }
+  return jsonCopy(run, step, returned, 'result') as JsonObject
+}
+
+function refusal(run: CallRun, step: TapStep, reason = 'no reason given'): TaplineError {
+  return new TaplineError('CALL_REFUSED', `tap "${step.name}" of plugin "${step.plugin}" refused the call: ${reason}`, {
+    hook: step.hook,
+    tap: step.name,
+    plugin: step.plugin,
+    callId: run.id,
+    data: { by: 'tap', reason },
+  })
+}
+
+function plainObject(run: CallRun, step: TapStep, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (typeof (value as { then?: unknown }).then === 'function') {
+      throw step.error(run, 'HOOK_BAD_RETURN', step.isSync ? 'returned a promise (use tapPromise)' : 'returned a thenable that is not a promise')
+    }
+    return value as Record<string, unknown>
+  }
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : value === undefined ? 'nothing' : `a ${typeof value}`
+  throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what}`)
+}
+
+function assertOnlyKeys(run: CallRun, step: TapStep, value: object, ...allowed: readonly string[]): void {
+  const keys = Reflect.ownKeys(value)
+  // ownership first: whatever else is wrong, an attempt to move the call has its own code
+  const owned = keys.find((key) => typeof key === 'string' && OWNERSHIP_KEYS.has(key))
+  if (owned !== undefined) throw changedOwner(run.id, step, String(owned), 'returned')
+  const unknown = keys.find((key) => !allowed.includes(String(key)))
+  if (unknown !== undefined) throw step.error(run, 'HOOK_BAD_RETURN', `returned the unknown key ${JSON.stringify(String(unknown))}`)
+}
+
+function jsonCopy(run: CallRun, step: TapStep, value: unknown, what: string): Json {
+  try {
+    return snapshot(value)
+  } catch (error) {
+    throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what} that cannot be written as JSON`, error)
+  }
+}

@@ -1,0 +1,84 @@
+/** A call whose owner is decided. The core works on this and on nothing else; taps get views of it. */
+import type { Connection, ToolRecord } from '../connections/connection.ts'
+import type { CapturedFlags } from '../flags/flag.ts'
+import type { Method } from '../mcp.ts'
+import type { CatalogEntry } from '../servers/catalog.ts'
+import type { Environment, Governance } from '../servers/environment.ts'
+import type { ServerKey } from '../servers/key.ts'
+import type { PolicyQuestion } from './call-view.ts'
+
+/** What the resolver decides, once. */
+export interface Sealing {
+  readonly id: string
+  readonly method: Method
+  readonly entry: CatalogEntry
+  readonly connection: Connection
+  /** the governing environment */
+  readonly environment: Environment
+  /** raw tool name, uri or prompt; the empty string for lists */
+  readonly target: string
+  /** the definition that the call is judged by; null for methods without a tool */
+  readonly tool: ToolRecord | null
+  readonly question: PolicyQuestion | null
+  readonly sessionId: string
+  readonly flags: CapturedFlags
+  readonly catalogGeneration: number
+}
+
+/** Everything that cannot change about a call, in private fields; made by the resolver and by nobody else. */
+export class SealedCall {
+  readonly #sealing: Sealing
+  readonly #governance: Governance
+
+  constructor(sealing: Sealing) {
+    this.#sealing = sealing
+    this.#governance = sealing.environment.governance
+  }
+
+  /** True for a call that a resolver sealed; false for look-alikes, views and Proxies. */
+  static is(value: unknown): value is SealedCall {
+    return typeof value === 'object' && value !== null && #sealing in value
+  }
+
+  get id(): string {
+    return this.#sealing.id
+  }
+  get method(): Method {
+    return this.#sealing.method
+  }
+  get owner(): ServerKey {
+    return this.#sealing.entry.key
+  }
+  get entry(): CatalogEntry {
+    return this.#sealing.entry
+  }
+  get connection(): Connection {
+    return this.#sealing.connection
+  }
+  get environment(): Environment {
+    return this.#sealing.environment
+  }
+  /** permissions and policy as they were when the call was resolved */
+  get governance(): Governance {
+    return this.#governance
+  }
+  get target(): string {
+    return this.#sealing.target
+  }
+  get tool(): ToolRecord | null {
+    return this.#sealing.tool
+  }
+  get question(): PolicyQuestion | null {
+    return this.#sealing.question
+  }
+  get sessionId(): string {
+    return this.#sealing.sessionId
+  }
+  get flags(): CapturedFlags {
+    return this.#sealing.flags
+  }
+  get catalogGeneration(): number {
+    return this.#sealing.catalogGeneration
+  }
+}
+Object.freeze(SealedCall.prototype)

@@ -1,0 +1,45 @@
+/** The second argument of a tap. */
+import type { CapturedFlags } from '../flags/flag.ts'
+import type { CallRun } from './call-run.ts'
+import type { TapContext } from './plugin.ts'
+
+/** Small on purpose: the signal is made only where a tap reads it. */
+export class LiveTapContext implements TapContext {
+  readonly #run: CallRun
+  #own: AbortController | null = null
+  #signal: AbortSignal | null = null
+  #isOver = false
+
+  constructor(run: CallRun) {
+    this.#run = run
+    Object.freeze(this)
+  }
+
+  /** Ends the signal of this tap alone. */
+  static end(context: LiveTapContext): void {
+    context.#isOver = true
+    context.#own?.abort()
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal === null) {
+      this.#own = new AbortController()
+      if (this.#isOver) this.#own.abort()
+      this.#signal = AbortSignal.any([this.#run.signal, this.#own.signal])
+    }
+    return this.#signal
+  }
+  get mode(): 'enforce' {
+    return 'enforce'
+  }
+  get flags(): CapturedFlags {
+    return this.#run.context.flags
+  }
+  get session(): string {
+    return this.#run.context.sessionId
+  }
+  log(line: string): void {
+    this.#run.context.log(String(line))
+  }
+}
+Object.freeze(LiveTapContext.prototype)

@@ -1,0 +1,139 @@
+/** One tap of a plugin, ready to run: whom it belongs to, what it wants to see, and how it fails. */
+import type { PipelineHook } from './outcome.ts'
+import { isTaplineError, TaplineError } from '../errors.ts'
+import type { CallRun } from './call-run.ts'
+import { LiveTapContext } from './tap-context.ts'
+import type { CallFilter } from './tap-filter.ts'
+import type { TapSpec } from './tap-spec.ts'
+import type { TapTrace } from './trace.ts'
+import { changedOwner, TapView } from './tap-view.ts'
+
+/** Reads what a tap of one hook returned and puts it into effect. Throws TaplineError where it is not allowed. */
+export type Accept = (run: CallRun, step: TapStep, value: unknown) => TapTrace['decision']
+
+/** A registered tap of a plugin. */
+export class TapStep {
+  readonly hook: PipelineHook
+  readonly name: string
+  readonly plugin: string
+  readonly isSync: boolean
+  readonly timeoutMs: number
+  readonly fn: TapSpec['fn']
+  readonly #onFailure: TapSpec['onFailure']
+  readonly #filter: CallFilter
+  readonly #accept: Accept
+
+  constructor(spec: TapSpec, filter: CallFilter, accept: Accept) {
+    this.hook = spec.hook as PipelineHook
+    this.name = spec.name
+    this.plugin = spec.plugin
+    this.isSync = spec.kind === 'sync'
+    this.timeoutMs = spec.timeoutMs
+    this.fn = spec.fn
+    this.#onFailure = spec.onFailure
+    this.#filter = filter
+    this.#accept = accept
+  }
+
+  applies(run: CallRun): boolean {
+    return this.#filter === null || this.#filter(run.sealed)
+  }
+
+  /** Runs a synchronous tap to its end. */
+  runSync(run: CallRun): void {
+    const view = new TapView(run, this)
+    const started = run.trace === null ? 0 : performance.now()
+    let value: unknown
+    try {
+      value = this.fn(view, new LiveTapContext(run))
+    } catch (error) {
+      this.failed(run, view, this.#thrown(run, error), started)
+      return
+    }
+    this.settled(run, view, value, started)
+  }
+
+  /** Puts the value of a tap into effect; an attempt on the owner comes before everything that it returned. */
+  settled(run: CallRun, view: TapView, value: unknown, started: number): void {
+    const attempt = TapView.settle(view)
+    if (attempt !== null) throw this.#violation(run, changedOwner(run.id, this, attempt, 'assigned'), started)
+    let decision: TapTrace['decision']
+    try {
+      decision = this.#accept(run, this, value)
+    } catch (error) {
+      this.failed(run, view, error as TaplineError, started)
+      return
+    }
+    this.trace(run, decision, started)
+  }
+
+  /** Lets the call end with the error of this tap, or go on where the tap's failure may be ignored. Ownership is never ignored. */
+  failed(run: CallRun, view: TapView, error: TaplineError, started: number): void {
+    const attempt = TapView.settle(view)
+    if (attempt !== null) throw this.#violation(run, changedOwner(run.id, this, attempt, 'assigned'), started)
+    if (error.code === 'HOOK_CHANGED_OWNER') throw this.#violation(run, error, started)
+    // a verdict that ends the call is no failure
+    if (error.code === 'CALL_REFUSED') {
+      this.trace(run, 'deny', started, error.data?.['reason'] as string)
+      throw error
+    }
+    this.trace(run, error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', started, error.message, this.#onFailure === 'block')
+    if (this.#onFailure === 'block') throw error
+    run.context.log(error.message)
+  }
+
+  /** True where a failure of this tap stops the call. */
+  get blocks(): boolean {
+    return this.#onFailure === 'block'
+  }
+
+  trace(run: CallRun, decision: TapTrace['decision'], started: number, reason?: string, inEffect = true): void {
+    run.trace?.tap({
+      hook: this.hook,
+      tap: this.name,
+      plugin: this.plugin,
+      mode: 'enforce',
+      decision,
+      inEffect,
+      changedArguments: decision === 'rewrite',
+      durationMs: performance.now() - started,
+      ...(reason !== undefined && { reason }),
+    })
+  }
+
+  error(run: CallRun, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT', problem: string, cause?: unknown): TaplineError {
+    return new TaplineError(code, `tap "${this.name}" of plugin "${this.plugin}" ${problem} in ${this.hook}`, {
+      hook: this.hook,
+      tap: this.name,
+      plugin: this.plugin,
+      callId: run.id,
+      ...(cause !== undefined && { cause }),
+    })
+  }
+
+  /** The error for something that the tap threw. Our own errors about returns and ownership keep their code. */
+  #thrown(run: CallRun, thrown: unknown): TaplineError {
+    return thrownBy(this, run, thrown)
+  }
+
+  #violation(run: CallRun, error: TaplineError, started: number): TaplineError {
+    this.trace(run, 'changed_owner', started, error.message)
+    run.violation ??= error
+    return error
+  }
+}
+
+/** The error for something that a tap threw or rejected with. */
+export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineError {
+  if (isTaplineError(thrown) && (thrown.code === 'HOOK_BAD_RETURN' || thrown.code === 'HOOK_CHANGED_OWNER') && thrown.callId === run.id) return thrown
+  return step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
+}
+
+const oneLine = (thrown: unknown): string => {
+  try {
+    const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a value that is no error (${String(thrown)})`
+    return text.split('\n', 1)[0]!.slice(0, 300)
+  } catch {
+    return 'a value that cannot be shown'
+  }
+}

@@ -1,0 +1,48 @@
+/** The public surface of `tapline`. */
+export { discoverConfig } from './config/trusted-files.ts'
+export { openRuntime, openSession } from './runtime/open-runtime.ts'
+export { unwrap } from './runtime/unwrap.ts'
+export type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  Approver,
+  CallOptions,
+  FlagOptions,
+  HookEntry,
+  Listing,
+  ListQuery,
+  ListToolsOptions,
+  Logger,
+  Page,
+  ResourceItem,
+  Runtime,
+  RuntimeOptions,
+  ServerFailure,
+  ServerSelector,
+  ServerStatus,
+  Session,
+  SessionEvent,
+  SessionOptions,
+  StatusQuery,
+  Tool,
+  ToolCallRequest,
+  ToolList,
+} from './runtime/types.ts'
+export type { CallOutcome, ForModel, PipelineHook } from './hooks/outcome.ts'
+export type { CallTrace, Explanation, TapTrace } from './hooks/trace.ts'
+export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
+export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
+export type { Diagnostic } from './servers/diagnostic.ts'
+export type { ApprovalMode } from './servers/definition.ts'
+export type { ApprovalPolicy, Environment, EnvironmentSpec, ExecutorSpec, Governance, PermissionProfile } from './servers/environment.ts'
+export type { ExecutorDefinition, Executor, ExitStatus, LaunchRequest, StdioProcess } from './connections/executor.ts'
+export { defineFlag } from './flags/define-flag.ts'
+export { MULTI_ENVIRONMENT_MCP } from './flags/multi-environment-mcp.ts'
+export type { CapturedFlags, Flag, FlagDetails, FlagValue } from './flags/flag.ts'
+export type { Config, EnvironmentDefinition, ServerDefinition } from './config/config.ts'
+export type { ConfigFile } from './config/load.ts'
+export { isContent } from './mcp.ts'
+export type { ContentBlock, ContentByType, Method, Progress, ReadResourceResult, ResourceContents, ResultOf, ToolAnnotations, ToolResult } from './mcp.ts'
+export { isTaplineError, TaplineError } from './errors.ts'
+export type { ErrorCode, ErrorDetails, HookName } from './errors.ts'
+export type { Json, JsonObject } from './json.ts'

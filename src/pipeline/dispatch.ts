@@ -1,0 +1,98 @@
+/** The innermost layer of `dispatch`: the only code that writes to a connection. */
+import type { ListKind } from '../connections/connection.ts'
+import { isTaplineError, TaplineError } from '../errors.ts'
+import type { CallRun } from '../hooks/call-run.ts'
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import type { Method } from '../mcp.ts'
+import { assertAuthority } from './authority.ts'
+import type { PipelineRun } from './pipeline-run.ts'
+import { metaOf } from './sandbox-contract.ts'
+
+/** How often a list that changes all the time is waited for. */
+const REFRESHES = 5
+const LISTS: Partial<Record<Method, ListKind>> = { 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates', 'prompts/list': 'prompts' }
+
+/** Compares the authority and writes, in one turn. Called again (a retry), it does both again. */
+export function send(callRun: CallRun): Promise<JsonObject> {
+  const run = callRun as PipelineRun
+  const { connection } = run.sealed
+  if (connection.tools !== null && connection.info !== null) return write(run)
+  run.arguments.own()
+  return refresh(run)
+}
+
+/** The owner has to start again, or its list is out of date: the call waits, and is compared with what is there then. */
+async function refresh(run: PipelineRun): Promise<JsonObject> {
+  for (let round = 0; round < REFRESHES; round++) {
+    await run.sealed.connection.ready({ signal: run.signal })
+    if (run.sealed.connection.tools !== null) return write(run)
+  }
+  throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} changes its tools faster than they can be listed`, { data: { sent: 'no' } })
+}
+
+function write(run: PipelineRun): Promise<JsonObject> {
+  const call = run.sealed
+  const { connection, owner, entry } = call
+  run.assertRunning()
+  if (connection.key !== owner) throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
+  assertAuthority(run)
+  // one page that the host asks for by its cursor is an ordinary request
+  const { cursor } = run.arguments.value
+  const list = typeof cursor === 'string' && call.method !== 'tools/call' ? undefined : LISTS[call.method]
+  const params = list === undefined ? paramsOf(run) : {}
+  const began = run.trace === null ? 0 : performance.now()
+  const before = run.sent
+  run.sent = 'yes'
+  const answer =
+    list === undefined
+      ? connection.request(call.method, params, {
+          signal: run.signal,
+          idleTimeoutMs: run.options.idleTimeoutMs ?? entry.registration.policy.toolTimeoutMs,
+          ...(run.options.onProgress !== undefined && { onProgress: run.options.onProgress }),
+        })
+      : connection.list(list, { signal: run.signal }).then(({ items, diagnostics }) => {
+          for (const diagnostic of diagnostics) run.host.report(diagnostic)
+          return { [list]: items } as JsonObject
+        })
+  return answer.then(
+    (result) => {
+      run.trace?.time('server', performance.now() - began)
+      return run.method === 'tools/call' ? readToolResult(run, result) : result
+    },
+    (error: unknown) => {
+      run.trace?.time('server', performance.now() - began)
+      const sent = isTaplineError(error) ? error.data?.['sent'] : undefined
+      // a try that reached nobody does not undo an earlier one that did
+      if (sent === 'no') run.sent = before
+      else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
+      throw error
+    },
+  )
+}
+
+/** The params of the request as they are written now. */
+export function paramsOf(run: PipelineRun): JsonObject {
+  const call = run.sealed
+  const meta = metaOf(run)
+  const params: Record<string, unknown> =
+    call.method === 'tools/call'
+      ? { name: call.target, arguments: run.arguments.value }
+      : call.method === 'resources/read'
+        ? { uri: call.target }
+        : call.method === 'prompts/get'
+          ? { name: call.target, arguments: run.arguments.value }
+          : typeof run.arguments.value['cursor'] === 'string'
+            ? { cursor: run.arguments.value['cursor'] }
+            : {}
+  if (meta !== undefined) params['_meta'] = meta
+  return params as JsonObject
+}
+
+/** A result keeps every field; one without content is an empty one, and one that cannot be read fails this call alone. */
+function readToolResult(run: PipelineRun, result: JsonObject): JsonObject {
+  if (!isJsonObject(result)) throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} answered ${run.sealed.target} with something that is no result`)
+  if (Array.isArray(result['content'])) return result
+  if (result['content'] !== undefined) throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} answered ${run.sealed.target} with content that is no list`, { data: { rawResult: result } })
+  return { ...result, content: [] }
+}

@@ -1,0 +1,118 @@
+/** From the error that ended a call to its outcome: one table, so that the same thing always ends the same way. */
+import type { ErrorCode, TaplineError } from '../errors.ts'
+import type { CallOutcome, ForModel, PipelineHook } from '../hooks/outcome.ts'
+import type { Json, JsonObject } from '../json.ts'
+import type { Method } from '../mcp.ts'
+import type { ServerKey } from '../servers/key.ts'
+import { modelResult, modelText } from './for-model.ts'
+import type { PipelineRun } from './pipeline-run.ts'
+
+type Kind = Exclude<CallOutcome['outcome'], 'completed'>
+
+const KINDS: Partial<Record<ErrorCode, Kind>> = {
+  HOOK_CHANGED_OWNER: 'ownership_violation',
+  HOOK_BAD_RETURN: 'refused',
+  HOOK_FAILED: 'refused',
+  HOOK_TIMED_OUT: 'refused',
+  CALL_REFUSED: 'refused',
+  CALL_TOOL_DISABLED: 'refused',
+  CALL_DECLINED: 'refused',
+  CALL_DISMISSED: 'refused',
+  CALL_APPROVAL_TIMED_OUT: 'refused',
+  APPROVAL_POLICY_NEVER: 'refused',
+  SERVER_DISABLED: 'refused',
+  SANDBOX_POLICY_UNREADABLE: 'refused',
+  CALL_NO_APPROVER: 'no_approver',
+  CALL_CANCELLED: 'cancelled',
+  SESSION_CLOSED: 'cancelled',
+  CALL_TIMED_OUT: 'timed_out',
+  SERVER_START_TIMED_OUT: 'timed_out',
+  CALL_AUTHORITY_CHANGED: 'authority_changed',
+  CALL_INVALID_REQUEST: 'invalid_request',
+  AMBIGUOUS_SERVER: 'invalid_request',
+  UNKNOWN_SERVER: 'invalid_request',
+  UNKNOWN_TOOL: 'invalid_request',
+  UNKNOWN_ARGUMENT: 'invalid_request',
+  INVALID_CURSOR: 'invalid_request',
+  ENVIRONMENT_UNKNOWN: 'invalid_request',
+  CONFIG_INVALID: 'invalid_request',
+}
+
+const HOOK_FAILURES: ReadonlySet<ErrorCode> = new Set(['HOOK_CHANGED_OWNER', 'HOOK_BAD_RETURN', 'HOOK_FAILED', 'HOOK_TIMED_OUT'])
+const BY_PERSON: ReadonlySet<ErrorCode> = new Set(['CALL_DECLINED', 'CALL_DISMISSED', 'CALL_APPROVAL_TIMED_OUT'])
+
+/** A finished call. Frozen; `forModel` is built on first read. */
+export function completed(run: PipelineRun, result: JsonObject, durationMs: number): CallOutcome<Method> {
+  return ended(run, durationMs, () => modelResult(result), { outcome: 'completed', code: 'OK', result })
+}
+
+/** The end that belongs to an error. A hook that failed after something was sent withholds the result. */
+export function failed(run: PipelineRun, error: TaplineError, durationMs: number): CallOutcome<Method> {
+  const { code, data = {} } = error
+  const text = (value: string): string => run.host.secrets.redact(value)
+  const common = { code, message: text(error.message), remedy: text(error.remedy) }
+  const kind: Kind = HOOK_FAILURES.has(code) && run.sent !== 'no' ? 'result_withheld' : (KINDS[code] ?? 'server_failed')
+  const hook = (error.hook ?? run.phase) as PipelineHook
+  const tap = error.tap ?? ''
+  const more = ((): object => {
+    switch (kind) {
+      case 'refused': {
+        const by = BY_PERSON.has(code) ? 'person' : HOOK_FAILURES.has(code) ? 'tap_failure' : data['by'] === 'tap' ? 'tap' : 'policy'
+        return { by, reason: text(typeof data['reason'] === 'string' ? data['reason'] : error.message) }
+      }
+      case 'cancelled':
+        return { by: 'host' }
+      case 'timed_out':
+        return { phase: code === 'SERVER_START_TIMED_OUT' ? 'start' : run.phase, limitMs: Number(data['limitMs'] ?? run.limit.limitMs) }
+      case 'ownership_violation':
+        return { hook, tap, plugin: error.plugin ?? '', key: String(data['key'] ?? '') }
+      case 'authority_changed':
+        return { what: data['what'] }
+      case 'server_failed':
+        return data['rawResult'] === undefined ? {} : { rawResult: data['rawResult'] as Json }
+      case 'result_withheld':
+        return { hook, tap }
+      case 'invalid_request':
+        return { candidates: (data['keys'] as readonly ServerKey[] | undefined) ?? [] }
+      default:
+        return {}
+    }
+  })()
+  return ended(run, durationMs, () => modelText(forModel(kind, common.message, more)), { outcome: kind, ...common, ...more } as never)
+}
+
+/** A guard's own words reach the model only where its author wrote them for it: deny(reason). */
+function forModel(kind: Kind, message: string, more: { readonly by?: string; readonly reason?: string }): string {
+  switch (kind) {
+    case 'refused':
+      return more.by === 'tap_failure' ? 'The call was blocked because a guard could not judge it.' : `The call was refused: ${more.reason}`
+    case 'result_withheld':
+      return 'The call ran, but its result is withheld because a guard could not judge it. Do not assume that nothing happened.'
+    case 'ownership_violation':
+      return 'The call was blocked because a plugin tried to move it to another server.'
+    case 'no_approver':
+      return 'The call needs approval, and nobody is there to give it.'
+    case 'cancelled':
+      return 'The call was cancelled.'
+    default:
+      return message
+  }
+}
+
+type Rest = { readonly outcome: CallOutcome['outcome']; readonly code: string; readonly [key: string]: unknown }
+
+function ended(run: PipelineRun, durationMs: number, build: () => ForModel, rest: Rest): CallOutcome<Method> {
+  let model: ForModel | null = null
+  const outcome = {
+    ...rest,
+    callId: run.callId,
+    owner: run.call?.owner ?? null,
+    sent: run.sent,
+    durationMs,
+    get forModel(): ForModel {
+      return (model ??= build())
+    },
+    ...(run.trace !== null && (run.options.trace === true || run.host.traceAll) && { trace: run.trace.read() }),
+  }
+  return Object.freeze(outcome) as never
+}

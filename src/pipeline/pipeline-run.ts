@@ -1,0 +1,56 @@
+/** A call with what the pipeline's own parts keep about it. */
+import type { Connection } from '../connections/connection.ts'
+import { CallArguments } from '../hooks/call-arguments.ts'
+import { CallRun } from '../hooks/call-run.ts'
+import type { PipelineHook } from '../hooks/outcome.ts'
+import { TraceRecorder } from '../hooks/trace-recorder.ts'
+import type { JsonObject } from '../json.ts'
+import type { CatalogEntry } from '../servers/catalog.ts'
+import { CallLimit } from './call-limit.ts'
+import type { PipelineHost } from './host.ts'
+import type { CallOptions, PipelineRequest } from './request.ts'
+import type { ResolverContext } from './resolver.ts'
+
+/** The states that only the pipeline's own taps read and write. */
+export class PipelineRun extends CallRun implements ResolverContext {
+  readonly host: PipelineHost
+  readonly request: PipelineRequest
+  readonly options: CallOptions
+  /** the id that the caller knows the call by */
+  readonly callId: string
+  readonly limit: CallLimit
+  /** stop before anything is asked or sent */
+  readonly isExplanation: boolean
+  /** where the call is: what a time-out names */
+  phase: 'start' | PipelineHook = 'resolve'
+  /** the caller's `_meta` without reserved keys */
+  meta: JsonObject | null = null
+  /** the launcher that passed the probe, or null */
+  launcher: string | null = null
+  /** an explanation got as far as the question to a person */
+  wouldAsk = false
+
+  /** Throws CALL_INVALID_REQUEST for arguments that are not an object. */
+  constructor(id: string, host: PipelineHost, request: PipelineRequest, options: CallOptions, isTraced: boolean, isExplanation: boolean) {
+    super(id, request.method, new CallArguments(request.arguments), host, isTraced ? new TraceRecorder(host.flags) : null)
+    this.host = host
+    this.request = request
+    this.options = options
+    this.callId = options.callId ?? id
+    this.limit = new CallLimit(host.wheel)
+    this.isExplanation = isExplanation
+  }
+
+  connection(entry: CatalogEntry): Connection {
+    return this.host.connection(entry)
+  }
+
+  /** Starts the clock of the whole call: the caller's limit, else the server's. Called again it does nothing. */
+  startLimit(serverLimitMs: number | null = null): void {
+    const ms = this.options.timeoutMs ?? serverLimitMs
+    if (ms !== null && ms !== undefined) this.limit.start(ms, this.onLimit)
+  }
+
+  /** set by the pipeline before the call starts */
+  onLimit: () => void = () => {}
+}

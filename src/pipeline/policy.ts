@@ -1,0 +1,62 @@
+/** The last tap of `approve`: combines verdicts, mode and policy (deny > ask > allow > policy), and puts what is left to a person. */
+import { TaplineError } from '../errors.ts'
+import type { CallRun, Vote } from '../hooks/call-run.ts'
+import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
+import { underPolicy } from './approval-rule.ts'
+import { askPerson } from './ask-person.ts'
+import { assertAuthority } from './authority.ts'
+import type { PipelineRun } from './pipeline-run.ts'
+import type { CompiledSchema } from './tool-schema.ts'
+
+/** Synchronous where nobody is asked and the schema of the tool was compiled before. */
+export function decide(callRun: CallRun): Promise<void> | undefined {
+  const run = callRun as PipelineRun
+  const { tool } = run.sealed
+  if (tool === null) return judge(run)
+  const schema = run.host.schemas.get(tool)
+  if (schema !== null) return check(run, schema)
+  // the host could change its object while the schema is being compiled
+  run.arguments.own()
+  return run.host.schemas.prepare(tool).then((compiled) => check(run, compiled))
+}
+
+function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefined {
+  const { owner, target, entry } = run.sealed
+  const problem = schema.check(run.arguments.value)
+  if (problem !== null) throw new TaplineError('CALL_INVALID_REQUEST', `the arguments of ${target} (${owner}) do not fit its schema: ${problem}`)
+  if (schema.disabled !== null) run.host.reportOnce(`schema ${owner} ${target}`, { code: 'schema_unusable', severity: 'warning', message: `arguments of ${target} (${owner}) are not checked: ${schema.disabled}`, owner })
+  if (!toolIsEnabled(entry.registration.policy, target)) throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(target)} of ${owner} is disabled by the configuration`)
+  return judge(run)
+}
+
+function judge(run: PipelineRun): Promise<void> | undefined {
+  const { entry, target, question, governance, tool, owner } = run.sealed
+  const mode = tool === null ? 'approve' : approvalModeOf(entry.registration.policy, target)
+  if (mode === 'deny') {
+    throw new TaplineError('CALL_REFUSED', `tool ${JSON.stringify(target)} of ${owner} has the approval mode "deny"`, { data: { by: 'policy', reason: 'the approval mode of the tool is "deny"' } })
+  }
+  const asks = run.votes?.filter((vote) => vote.kind === 'ask') ?? []
+  if (asks.length > 0) {
+    // a plugin wants a person, and full access does not answer for one
+    if (governance.approvalPolicy === 'never') throw never(run)
+    return askAbout(run, asks, false)
+  }
+  if (question === null) {
+    run.trace?.approval(mode === 'approve' ? 'mode' : 'not_needed')
+    return undefined
+  }
+  const need = underPolicy('ask', governance.approvalPolicy, governance.permissions)
+  if (need === 'refuse') throw never(run)
+  if (need === 'run') run.trace?.approval('not_needed')
+  else if (run.votes?.some((vote) => vote.kind === 'allow')) run.trace?.approval('tap')
+  else if (mode !== 'prompt' && run.host.memory.has(run.sealed)) run.trace?.approval('remembered')
+  else return askAbout(run, [], mode !== 'prompt')
+  return undefined
+}
+
+function askAbout(run: PipelineRun, asks: readonly Vote[], canRemember: boolean): Promise<void> {
+  return askPerson(run, asks, canRemember).then(() => assertAuthority(run))
+}
+
+const never = (run: PipelineRun): TaplineError =>
+  new TaplineError('APPROVAL_POLICY_NEVER', `${run.sealed.target || run.method} of ${run.sealed.owner} needs approval, but the approval policy of environment "${run.sealed.environment.id}" is never`)

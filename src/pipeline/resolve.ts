@@ -1,0 +1,99 @@
+/** The first tap of `resolve`: finds the owner, makes sure that its list is live, and seals the call. */
+import type { Connection, ToolRecord } from '../connections/connection.ts'
+import { TaplineError } from '../errors.ts'
+import type { CallRun } from '../hooks/call-run.ts'
+import type { PolicyQuestion } from '../hooks/call-view.ts'
+import { SealedCall } from '../hooks/sealed-call.ts'
+import { stripReserved } from '../hooks/reserved-metadata.ts'
+import { isJsonObject, snapshot } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { nearest } from '../nearest.ts'
+import type { CatalogEntry } from '../servers/catalog.ts'
+import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
+import { approvalQuestion } from './approval-rule.ts'
+import type { PipelineRun } from './pipeline-run.ts'
+import type { Located } from './tool-directory.ts'
+
+/** Synchronous where the owner is connected and its list is current. */
+export function resolve(callRun: CallRun): Promise<void> | undefined {
+  const run = callRun as PipelineRun
+  takeMeta(run)
+  const located = run.host.resolver.locate(run.request, run)
+  if (located instanceof Promise) {
+    run.phase = 'start'
+    return located.then((found) => meet(run, found))
+  }
+  return meet(run, located)
+}
+
+/** Reads what the call may rely on, starting the server where that is needed. */
+function meet(run: PipelineRun, { entry, tool }: Located): Promise<void> | undefined {
+  run.trace?.candidates([entry.key])
+  const { policy, problem } = entry.registration
+  if (!policy.enabled) throw new TaplineError('SERVER_DISABLED', `server ${entry.key} is disabled`)
+  if (problem !== null) throw problem
+  if (run.method === 'tools/call' && !toolIsEnabled(policy, tool)) throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(tool)} of ${entry.key} is disabled by the configuration`)
+  run.startLimit(policy.toolTotalTimeoutMs)
+  const connection = run.host.connection(entry)
+  run.trace?.connection(connection.id, connection.state === 'connected')
+  if (connection.tools !== null && connection.info !== null) {
+    seal(run, entry, connection, tool)
+    return undefined
+  }
+  run.phase = 'start'
+  return connection.ready({ signal: run.signal }).then(() => seal(run, entry, connection, tool))
+}
+
+function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, target: string): void {
+  run.assertRunning()
+  run.phase = 'resolve'
+  const { registration } = entry
+  const environment = run.host.environment(registration.executesOn)
+  if (environment === undefined) throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${registration.executesOn}", which is not declared`)
+  const tool = run.method === 'tools/call' ? toolOf(entry, connection, target) : null
+  run.call = new SealedCall({
+    id: run.id,
+    method: run.method,
+    entry,
+    connection,
+    environment,
+    target,
+    tool,
+    question: tool === null ? null : questionFor(entry, tool),
+    sessionId: run.host.sessionId,
+    flags: run.host.flags,
+    catalogGeneration: run.host.catalogGeneration,
+  })
+}
+
+function toolOf(entry: CatalogEntry, connection: Connection, name: string): ToolRecord {
+  const tools = connection.tools?.tools
+  const record = tools?.get(name)
+  if (record !== undefined) return record
+  const near = tools && nearest(name, [...tools.keys()].filter((tool) => toolIsEnabled(entry.registration.policy, tool)))
+  throw new TaplineError('UNKNOWN_TOOL', `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near ? `: did you mean ${JSON.stringify(near)}?` : ''}`)
+}
+
+function questionFor({ key, registration }: CatalogEntry, tool: ToolRecord): PolicyQuestion | null {
+  const mode = approvalModeOf(registration.policy, tool.name)
+  if (approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: registration.policy.trustAnnotations }) !== 'ask') return null
+  return Object.freeze({ mode, text: `Allow ${key} to run ${tool.title}?` })
+}
+
+/** Takes the caller's `_meta` over, without what only the pipeline may set. */
+function takeMeta(run: PipelineRun): void {
+  const given: unknown = run.options.meta
+  if (given === undefined) return
+  if (!isJsonObject(given)) throw new TaplineError('CALL_INVALID_REQUEST', '_meta must be an object')
+  let copy: JsonObject
+  try {
+    copy = snapshot(given) as JsonObject
+  } catch (error) {
+    throw new TaplineError('CALL_INVALID_REQUEST', '_meta cannot be written as JSON', { cause: error })
+  }
+  const { kept, dropped } = stripReserved(copy)
+  run.meta = kept
+  for (const key of dropped) run.trace?.meta(key, 'dropped')
+  // a tap that sets one of these keys is told who has it
+  for (const [key, value] of Object.entries(kept)) (run.patch ??= new Map()).set(key, { value, plugin: '' })
+}

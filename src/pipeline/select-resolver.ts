@@ -1,0 +1,15 @@
+/** The one place that reads `multi_environment_mcp`: it decides which of the two resolvers a session has, and nothing else. */
+import type { CapturedFlags } from '../flags/flag.ts'
+import { MULTI_ENVIRONMENT_MCP } from '../flags/multi-environment-mcp.ts'
+import type { Catalog } from '../servers/catalog.ts'
+import { StableNaming } from '../servers/stable-naming.ts'
+import type { Resolver } from './resolver.ts'
+import { ScopedResolver } from './scoped-resolver.ts'
+import { UnscopedResolver } from './unscoped-resolver.ts'
+
+/** The resolver for a session's flags, over the servers that its environments show. */
+export function selectResolver(flags: CapturedFlags, catalog: Catalog, selected: readonly string[], maxLength: number): Resolver {
+  return flags.get(MULTI_ENVIRONMENT_MCP)
+    ? new ScopedResolver(catalog.view('scoped', selected), new StableNaming({ maxLength, scoped: true }), selected)
+    : new UnscopedResolver(catalog.view('unscoped', selected), new StableNaming({ maxLength, scoped: false }))
+}

@@ -1,0 +1,49 @@
+/** From what a host hands in to a request of the pipeline. Nothing here throws: a request that makes no sense has its end in the pipeline. */
+import { TaplineError } from '../errors.ts'
+import type { CallOptions, PipelineRequest, Target } from '../pipeline/request.ts'
+import type { KeyRegistry } from '../servers/key.ts'
+
+const LONGEST_MS = 2 ** 31 - 1
+
+/** A tool call, read strictly: the request comes from a model. */
+export function toolRequest(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): PipelineRequest {
+  const { arguments: args, tool } = (typeof request === 'object' && request !== null ? request : {}) as { readonly arguments?: unknown; readonly tool?: unknown }
+  return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: args }
+}
+
+/** The options without limits that are none; those were told of already, as the target of the request. */
+export function checkedOptions(options: CallOptions): CallOptions {
+  return problemOf(options) === null ? options : {}
+}
+
+function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): Target {
+  if (isClosed) return nothing(new TaplineError('SESSION_CLOSED', 'the session is closed'))
+  const problem = problemOf(options)
+  if (problem !== null) return invalid(problem)
+  if (typeof request !== 'object' || request === null) return invalid('a call is an object with name, or with server and tool')
+  const { name, namespace, server, environmentId, installationId, owner, tool } = request as Readonly<Record<string, unknown>>
+  if (owner !== undefined) {
+    if (typeof tool !== 'string') return invalid('a call by owner needs a tool')
+    return keys.owns(owner) ? { by: 'owner', owner } : nothing(new TaplineError('UNKNOWN_SERVER', 'owner is no server key of this runtime', { remedy: 'Use the owner of a tool that listTools gave.' }))
+  }
+  if (server !== undefined) {
+    if (name !== undefined) return invalid('a call has either name, or server and tool')
+    if (typeof server !== 'string' || typeof tool !== 'string') return invalid('server and tool must be text')
+    if (!isOptionalText(environmentId) || !isOptionalText(installationId)) return invalid('environmentId and installationId must be text or null')
+    return { by: 'server', server, environmentId, installationId }
+  }
+  if (typeof name !== 'string' || name === '') return invalid('a call needs a name, or a server and a tool')
+  if (namespace !== undefined && typeof namespace !== 'string') return invalid('namespace must be text')
+  return { by: 'name', name, namespace }
+}
+
+function problemOf({ timeoutMs, idleTimeoutMs }: CallOptions): string | null {
+  for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
+    if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_MS)) return `${name} must be 1 to ${LONGEST_MS} ms`
+  }
+  return null
+}
+
+const isOptionalText = (value: unknown): value is string | null | undefined => value === undefined || value === null || typeof value === 'string'
+const nothing = (error: TaplineError): Target => ({ by: 'nothing', error })
+const invalid = (message: string): Target => nothing(new TaplineError('CALL_INVALID_REQUEST', message))

@@ -1,0 +1,140 @@
+/** One runtime: what its sessions share, and their life time. */
+import { randomUUID } from 'node:crypto'
+import type { LoadedConfig } from '../config/config.ts'
+import type { ExecutorDefinition } from '../connections/executor.ts'
+import { ConnectionPool } from '../connections/pool.ts'
+import { TaplineError } from '../errors.ts'
+import { captureFlags } from '../flags/capture.ts'
+import type { FlagValue } from '../flags/flag.ts'
+import type { FlagRegistry } from '../flags/registry.ts'
+import { DeadlineWheel } from '../hooks/deadline-wheel.ts'
+import type { PluginEntry } from '../hooks/session-hooks.ts'
+import { LauncherProbe } from '../pipeline/launcher-probe.ts'
+import { SchemaChecker } from '../pipeline/tool-schema.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Catalog } from '../servers/catalog.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment } from '../servers/environment.ts'
+import type { KeyRegistry } from '../servers/key.ts'
+import { VERSION } from '../version.ts'
+import { pluginEntry } from './hook-entry.ts'
+import { LiveSession } from './live-session.ts'
+import type { HookEntry, Logger, Runtime, Session, SessionOptions } from './types.ts'
+
+/** What openRuntime found out. */
+export interface RuntimeParts {
+  readonly loaded: LoadedConfig
+  readonly registry: FlagRegistry
+  readonly override: Readonly<Record<string, FlagValue>>
+  readonly keys: KeyRegistry
+  readonly catalog: Catalog
+  readonly environments: ReadonlyMap<string, Environment>
+  readonly executors: ReadonlyMap<string, ExecutorDefinition>
+  readonly entries: readonly PluginEntry[]
+  readonly secrets: Secrets
+  readonly idleCloseMs: number
+  readonly logger: Logger | null
+}
+
+/** How many diagnostics are kept; a server that complains for ever must not fill the memory. */
+const MOST_DIAGNOSTICS = 1000
+
+export class LiveRuntime implements Runtime {
+  readonly parts: RuntimeParts
+  readonly pool: ConnectionPool
+  readonly wheel: DeadlineWheel = new DeadlineWheel()
+  readonly schemas: SchemaChecker = new SchemaChecker()
+  readonly probe: LauncherProbe = new LauncherProbe()
+  readonly environments: Runtime['environments']
+  readonly #entries: PluginEntry[]
+  readonly #sessions = new Map<string, LiveSession>()
+  readonly #reported: Diagnostic[] = []
+  #closing: Promise<void> | null = null
+
+  constructor(parts: RuntimeParts) {
+    this.parts = parts
+    this.#entries = [...parts.entries]
+    this.pool = new ConnectionPool({
+      executors: parts.executors,
+      secrets: parts.secrets,
+      clientInfo: { name: 'tapline', version: VERSION },
+      idleCloseMs: parts.idleCloseMs,
+      onDiagnostic: (diagnostic) => this.report(diagnostic),
+    })
+    const { environments } = parts
+    this.environments = Object.freeze({ get: (id: string) => environments.get(id), [Symbol.iterator]: () => environments.values() })
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.parts.loaded.diagnostics, ...this.parts.catalog.diagnostics, ...this.#reported]
+  }
+
+  /** Keeps a diagnostic, redacted, and hands it to the log. */
+  report(diagnostic: Diagnostic): void {
+    const redacted = { ...diagnostic, message: this.parts.secrets.redact(diagnostic.message) }
+    if (this.#reported.length < MOST_DIAGNOSTICS) this.#reported.push(redacted)
+    this.parts.logger?.[redacted.severity === 'warning' ? 'warn' : redacted.severity]({ code: redacted.code }, redacted.message)
+  }
+
+  async openSession(options: SessionOptions = {}): Promise<Session> {
+    return this.#open(options, () => {})
+  }
+
+  /** The session of a runtime that ends with it. */
+  async openOnlySession(options: SessionOptions): Promise<Session> {
+    return this.#open(options, () => this.close())
+  }
+
+  async #open(options: SessionOptions, afterClose: () => void | Promise<void>): Promise<Session> {
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
+    options.signal?.throwIfAborted()
+    const id = options.id ?? randomUUID()
+    if (this.#sessions.has(id)) throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
+    const selected = options.environments ?? this.parts.loaded.selectedEnvironments
+    const environments = selected.map((environmentId) => {
+      const environment = this.parts.environments.get(environmentId)
+      if (environment !== undefined) return environment
+      throw new TaplineError('ENVIRONMENT_UNKNOWN', `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.parts.environments.keys()].join(', ')}`)
+    })
+    const flags = captureFlags(this.parts.registry, { override: this.parts.override, variables: process.env, features: this.parts.loaded.features })
+    const session = new LiveSession(this, { ...options, id }, environments, flags, this.#entries, async () => {
+      this.#sessions.delete(id)
+      await afterClose()
+    })
+    this.#sessions.set(id, session)
+    try {
+      await session.startRequired()
+    } catch (error) {
+      await session.close()
+      throw error
+    }
+    return session
+  }
+
+  use(entry: HookEntry): Disposable {
+    const added = pluginEntry(entry)
+    this.#entries.push(added)
+    return {
+      [Symbol.dispose]: () => {
+        const at = this.#entries.indexOf(added)
+        if (at >= 0) this.#entries.splice(at, 1)
+      },
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
+    this.probe.dispose()
+    await Promise.all([closed, this.pool.close()])
+    this.wheel.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

@@ -1,0 +1,258 @@
+/** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
+import type { Connection } from '../connections/connection.ts'
+import type { Lease } from '../connections/pool.ts'
+import { TaplineError } from '../errors.ts'
+import type { CapturedFlags } from '../flags/flag.ts'
+import { buildHooks, dispose, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
+import type { Explanation } from '../hooks/trace.ts'
+import type { CallOutcome } from '../hooks/outcome.ts'
+import type { Method, ReadResourceResult } from '../mcp.ts'
+import { ApprovalMemory } from '../pipeline/approval-memory.ts'
+import { send } from '../pipeline/dispatch.ts'
+import type { PipelineHost } from '../pipeline/host.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
+import { decide } from '../pipeline/policy.ts'
+import type { CallOptions } from '../pipeline/request.ts'
+import { resolve } from '../pipeline/resolve.ts'
+import type { Resolver } from '../pipeline/resolver.ts'
+import { prepareSandbox } from '../pipeline/sandbox-contract.ts'
+import { selectResolver } from '../pipeline/select-resolver.ts'
+import type { CatalogEntry } from '../servers/catalog.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment } from '../servers/environment.ts'
+import type { ServerKey } from '../servers/key.ts'
+import { checkedOptions, toolRequest } from './call-request.ts'
+import type { LiveRuntime } from './live-runtime.ts'
+import { listResources, readResource } from './resources.ts'
+import { statusPage, statusPages } from './status.ts'
+import { ToolLister } from './tool-lister.ts'
+import type {
+  ListQuery,
+  Listing,
+  ListToolsOptions,
+  Page,
+  ResourceItem,
+  ServerSelector,
+  ServerStatus,
+  Session,
+  SessionEvent,
+  SessionOptions,
+  StatusQuery,
+  ToolCallRequest,
+  ToolList,
+} from './types.ts'
+
+interface Held {
+  readonly lease: Lease
+  readonly subscription: Disposable
+}
+
+/** ms that a person has to answer, where the host says nothing else. */
+const APPROVAL_MS = 600_000
+const MOST_DIAGNOSTICS = 1000
+
+export class LiveSession implements Session, PipelineHost {
+  readonly id: string
+  readonly flags: CapturedFlags
+  readonly environments: readonly Environment[]
+  readonly resolver: Resolver
+  readonly pipeline: Pipeline
+  readonly tools: ToolLister
+  readonly selected: readonly string[]
+  readonly catalogGeneration: number
+  readonly approver: PipelineHost['approver']
+  readonly approvalTimeoutMs: number
+  readonly memory: ApprovalMemory = new ApprovalMemory()
+  readonly probe: PipelineHost['probe']
+  readonly schemas: PipelineHost['schemas']
+  readonly secrets: PipelineHost['secrets']
+  readonly wheel: PipelineHost['wheel']
+  readonly traceAll: boolean
+  readonly #runtime: LiveRuntime
+  readonly #hooks: SessionHooks
+  readonly #held = new Map<ServerKey, Held>()
+  readonly #listeners = new Set<(event: SessionEvent) => void>()
+  readonly #reported = new Map<string, Diagnostic>()
+  readonly #ended = new AbortController()
+  readonly #afterClose: () => Promise<void>
+  #closing: Promise<void> | null = null
+
+  constructor(
+    runtime: LiveRuntime,
+    options: SessionOptions & { readonly id: string },
+    environments: readonly Environment[],
+    flags: CapturedFlags,
+    entries: readonly PluginEntry[],
+    afterClose: () => Promise<void>,
+  ) {
+    const { parts, probe, schemas, wheel } = runtime
+    this.#runtime = runtime
+    this.#afterClose = afterClose
+    this.id = options.id
+    this.flags = flags
+    this.environments = Object.freeze([...environments])
+    this.selected = Object.freeze(environments.map(({ id }) => id))
+    this.catalogGeneration = parts.catalog.generation
+    this.approver = options.approver ?? null
+    this.approvalTimeoutMs = options.approvalTimeoutMs ?? APPROVAL_MS
+    this.traceAll = options.trace ?? false
+    this.probe = probe
+    this.schemas = schemas
+    this.wheel = wheel
+    this.secrets = parts.secrets
+    this.resolver = selectResolver(flags, parts.catalog, this.selected, parts.loaded.naming.maxLength)
+    this.tools = new ToolLister(this, this.resolver)
+    const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
+    this.#hooks = buildHooks(entries, session, { resolver: resolve, policy: decide, sandboxContract: prepareSandbox, connection: send }, wheel)
+    this.pipeline = new Pipeline(this, this.#hooks)
+    options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
+  }
+
+  get sessionId(): string {
+    return this.id
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.resolver.view.diagnostics, ...this.tools.diagnostics, ...this.#reported.values()]
+  }
+
+  /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
+  async startRequired(): Promise<void> {
+    const required = this.resolver.view.servers.filter(({ registration: { policy } }) => policy.enabled && policy.required)
+    await Promise.all(
+      required.map(async (entry) => {
+        if (entry.registration.problem !== null) throw entry.registration.problem
+        await this.connection(entry).ready()
+      }),
+    )
+  }
+
+  connection(entry: CatalogEntry): Connection {
+    const held = this.#held.get(entry.key)
+    if (held !== undefined) return held.lease.connection
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
+    const { executesOn } = entry.registration
+    const environment = this.environment(executesOn)
+    if (environment === undefined) throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${executesOn}", which is not declared`)
+    const lease = this.#runtime.pool.lease({ key: entry.key, registration: entry.registration, environment })
+    const { connection } = lease
+    const look = (): void => {
+      if (connection.tools !== null && this.tools.update(entry, connection.tools)) this.#emit({ type: 'tools_changed', generation: this.tools.generation })
+      this.#emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connection.state === 'closed' ? 'idle' : connection.state })
+    }
+    this.#held.set(entry.key, { lease, subscription: connection.subscribe(look) })
+    if (connection.tools !== null) this.tools.update(entry, connection.tools)
+    return connection
+  }
+
+  environment(id: string): Environment | undefined {
+    return this.#runtime.parts.environments.get(id)
+  }
+
+  listTools(options: ListToolsOptions = {}): Promise<ToolList> {
+    return this.#open(() => this.tools.list(options))
+  }
+
+  callTool(request: ToolCallRequest, options: CallOptions = {}): Promise<CallOutcome> {
+    return this.pipeline.call(toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null), checkedOptions(options)) as Promise<CallOutcome>
+  }
+
+  explain(request: ToolCallRequest, options: CallOptions = {}): Promise<Explanation> {
+    return this.pipeline.explain(toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null), checkedOptions(options))
+  }
+
+  listResources(query: ListQuery = {}): Promise<Listing<ResourceItem>> {
+    return this.#open(() => listResources(this, query))
+  }
+
+  readResource(request: ServerSelector & { readonly uri: string }, options: CallOptions = {}): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
+    return this.#open(() => readResource(this, request, options))
+  }
+
+  status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
+    return this.#open(() => statusPage(this, query))
+  }
+
+  statusPages(query: StatusQuery = {}): AsyncIterable<Page<ServerStatus>> {
+    return statusPages(this, query)
+  }
+
+  subscribe(listener: (event: SessionEvent) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.release().then(() => this.#afterClose())
+    return this.#closing
+  }
+
+  /** Ends what runs, gives back the connections, disposes of the plugins. */
+  async release(): Promise<void> {
+    this.#closing ??= Promise.resolve()
+    if (this.#ended.signal.aborted) return
+    const closed = new TaplineError('SESSION_CLOSED', 'the session was closed while the call was running')
+    this.pipeline.cancelAll(closed)
+    this.#ended.abort(closed)
+    for (const { lease, subscription } of this.#held.values()) {
+      subscription[Symbol.dispose]()
+      lease.release()
+    }
+    this.#held.clear()
+    for (const disposable of this.#hooks.disposables) {
+      await dispose(disposable).catch((error: unknown) =>
+        this.report({ code: 'dispose_failed', severity: 'warning', message: `a plugin could not be disposed of: ${error instanceof Error ? error.message : String(error)}` }),
+      )
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  // ---- what calls need (PipelineHost)
+
+  log(line: string): void {
+    this.#runtime.parts.logger?.info({ session: this.id }, this.secrets.redact(line))
+  }
+
+  lateWrite(callId: string, tap: string, plugin: string, key: string): void {
+    this.report({ code: 'late_write', severity: 'warning', message: `tap "${tap}" of plugin "${plugin}" assigned ${key} of call ${callId} after it had ended: nothing changed` })
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.reportOnce(`${diagnostic.code} ${diagnostic.message}`, diagnostic)
+  }
+
+  reportOnce(id: string, diagnostic: Diagnostic): void {
+    if (this.#reported.has(id) || this.#reported.size >= MOST_DIAGNOSTICS) return
+    const redacted = { ...diagnostic, message: this.secrets.redact(diagnostic.message) }
+    this.#reported.set(id, redacted)
+    this.#emit({ type: 'diagnostic', diagnostic: redacted })
+  }
+
+  question(event: Parameters<PipelineHost['question']>[0]): void {
+    this.#emit({ type: 'question', ...event })
+  }
+
+  settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void {
+    this.#emit({ type: 'settled', ...event })
+  }
+
+  #emit(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        // told once, and not through the event that failed
+        const message = `a listener of the session failed: ${error instanceof Error ? error.message : String(error)}`
+        this.#reported.set(message, { code: 'listener_failed', severity: 'warning', message: this.secrets.redact(message) })
+      }
+    }
+  }
+
+  async #open<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
+    return work()
+  }
+}

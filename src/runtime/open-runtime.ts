@@ -1,0 +1,88 @@
+/** Where everything is put together: reads and checks, imports the hook modules that files name, starts no server. */
+import type { Config } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
+import type { ConfigFile } from '../config/load.ts'
+import type { ExecutorDefinition } from '../connections/executor.ts'
+import { localExecutor } from '../connections/executors/local.ts'
+import { TaplineError } from '../errors.ts'
+import { FlagRegistry } from '../flags/registry.ts'
+import type { PluginEntry } from '../hooks/session-hooks.ts'
+import { loadHookModule } from '../plugins/loader.ts'
+import { Secrets } from '../secrets.ts'
+import { CatalogBuilder } from '../servers/catalog-builder.ts'
+import { Environment } from '../servers/environment.ts'
+import { KeyRegistry } from '../servers/key.ts'
+import { pluginEntry } from './hook-entry.ts'
+import { LiveRuntime } from './live-runtime.ts'
+import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.ts'
+
+const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'features', 'naming'] as const
+
+/** Reads and checks; starts no server. Rejects for mistakes of a file or of the caller (CONFIG_…, FLAG_…, HOOK_BAD_PLUGIN); one bad server is a diagnostic. */
+export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const secrets = new Secrets()
+  const host = hostConfig(options)
+  const loaded = await loadConfig({ files: configFiles(options.config), ...(host && { host }), env: process.env, secrets, cwd: process.cwd() })
+  const registry = new FlagRegistry(options.flags?.define ?? [])
+  const keys = new KeyRegistry()
+  const builder = new CatalogBuilder()
+  for (const registration of loaded.registrations) builder.add(registration)
+  const fromFiles: PluginEntry[] = []
+  // one after the other, in the order of the files: modules may depend on what an earlier one set up
+  for (const module of loaded.hooks) fromFiles.push({ plugin: await loadHookModule(module), filter: filterOf(module) })
+  return new LiveRuntime({
+    loaded,
+    registry,
+    override: options.flags?.override ?? {},
+    keys,
+    catalog: builder.build(keys, 1),
+    environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec)])),
+    executors: executorsByKind(options.executors ?? []),
+    entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
+    secrets,
+    idleCloseMs: options.idleCloseMs ?? 60_000,
+    logger: options.logger ?? null,
+  })
+}
+
+/** One runtime for one session: closing the session closes the runtime. */
+export async function openSession(options: RuntimeOptions & Omit<SessionOptions, 'environments'> = {}): Promise<Session> {
+  const runtime = (await openRuntime(options)) as LiveRuntime
+  try {
+    const { id, approver, approvalTimeoutMs, trace, signal } = options
+    return await runtime.openOnlySession({
+      ...(id !== undefined && { id }),
+      ...(approver !== undefined && { approver }),
+      ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+      ...(trace !== undefined && { trace }),
+      ...(signal !== undefined && { signal }),
+    })
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+}
+
+function configFiles(config: RuntimeOptions['config']): readonly ConfigFile[] {
+  const files = config === undefined ? [] : typeof config === 'string' ? [config] : config
+  return files.map((file) => (typeof file === 'string' ? { path: file, kind: 'named' } : file))
+}
+
+/** The part of the options that a file could say too; null where there is none of it. */
+function hostConfig(options: RuntimeOptions): Config | null {
+  const given = CONFIG_KEYS.filter((key) => options[key] !== undefined).map((key) => [key, options[key]])
+  return given.length === 0 ? null : (Object.fromEntries(given) as Config)
+}
+
+function executorsByKind(own: readonly ExecutorDefinition[]): ReadonlyMap<string, ExecutorDefinition> {
+  const byKind = new Map<string, ExecutorDefinition>([['local', localExecutor]])
+  for (const definition of own) {
+    if (definition.kind === 'local') throw new TaplineError('CONFIG_INVALID', 'an executor of one\'s own cannot have the kind "local"')
+    byKind.set(definition.kind, definition)
+  }
+  return byKind
+}
+
+function filterOf({ environments, servers, tools }: PluginEntry['filter']): PluginEntry['filter'] {
+  return { ...(environments && { environments }), ...(servers && { servers }), ...(tools && { tools }) }
+}

@@ -1,0 +1,1 @@
+export { isTaplineError } from '../errors.ts'

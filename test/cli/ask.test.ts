@@ -1,0 +1,68 @@
+import { PassThrough } from 'node:stream'
+import picocolors from 'picocolors'
+import { expect, test } from 'vitest'
+import { approverFor } from '../../src/cli/approver.ts'
+import { askAtTerminal } from '../../src/cli/ask.ts'
+import type { CliContext } from '../../src/cli/context.ts'
+import type { ApprovalAnswer, ApprovalQuestion } from '../../src/runtime/types.ts'
+import { question } from './samples.ts'
+
+const DOWN = '\u001b[B'
+const UP = '\u001b[A'
+
+/** Asks at a terminal made of two streams and types these keys. */
+async function ask(
+  keys: readonly string[],
+  put: Partial<ApprovalQuestion> = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<{ answer: ApprovalAnswer; said: string }> {
+  const stdin = new PassThrough()
+  const stderr = new PassThrough()
+  let said = ''
+  stderr.on('data', (chunk: Buffer) => (said += String(chunk)))
+  const answered = askAtTerminal({ ...question(), ...put }, { signal, stdin, stderr, paint: picocolors.createColors(false) })
+  for (const key of keys) {
+    await new Promise((done) => setTimeout(done, 30))
+    stdin.write(key)
+  }
+  return { answer: await answered, said }
+}
+
+test('a stray Enter runs nothing', async () => {
+  expect((await ask(['\r'])).answer).toMatchObject({ action: 'decline' })
+})
+
+test('once, for the session, and cancel', async () => {
+  expect((await ask([UP, UP, '\r'])).answer).toEqual({ action: 'accept' })
+  expect((await ask([UP, '\r'])).answer).toEqual({ action: 'accept', remember: 'session' })
+  expect((await ask(['\u0003'])).answer).toEqual({ action: 'cancel' })
+  expect((await ask([DOWN, '\r'], { canRemember: [] })).answer).toEqual({ action: 'accept' })
+})
+
+test('a question that was withdrawn is cancelled', async () => {
+  expect((await ask([], {}, AbortSignal.timeout(50))).answer).toEqual({ action: 'cancel' })
+})
+
+test('what a server or a model gave cannot reach the terminal raw', async () => {
+  const { said } = await ask(['\r'], {
+    description: 'x\u001b]52;c;AAAA\u0007',
+    arguments: { path: '\u001b[2J\u009b1m' },
+    tool: 'a\u001b[8mb',
+  })
+  // oxlint-disable-next-line no-control-regex -- to find them is the point
+  expect(said).not.toMatch(/\u001b\]52|\u001b\[2J|\u009b|\u001b\[8m/)
+  expect(said).toContain('a\\u001b[8mb')
+})
+
+const context = (isTTY: boolean): CliContext => ({ stdin: { isTTY } }) as unknown as CliContext
+
+test('--approve answers, and without a terminal nobody does', async () => {
+  const signal = new AbortController().signal
+  const answer = (approve: 'once' | 'session' | 'deny', canRemember: readonly 'session'[]): Promise<ApprovalAnswer> | undefined =>
+    approverFor(approve, context(false))?.({ ...question(), canRemember }, { signal })
+  expect(await answer('once', [])).toEqual({ action: 'accept' })
+  expect(await answer('session', ['session'])).toEqual({ action: 'accept', remember: 'session' })
+  expect(await answer('session', [])).toEqual({ action: 'accept' })
+  expect(await answer('deny', ['session'])).toMatchObject({ action: 'decline' })
+  expect(approverFor(undefined, context(false))).toBeUndefined()
+})

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = path.join(import.meta.dirname, '..')
+
+interface Manifest {
+  readonly version: string
+  readonly exports: Record<string, string | Record<string, string>>
+  readonly bin: Record<string, string>
+  readonly dependencies: Record<string, string>
+}
+const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as Manifest
+
+/** A project that has installed the tarball which npm would publish, with the runtime dependencies and nothing else. */
+let consumer: string
+let installed: string
+
+const run = (command: string, args: string[], cwd = consumer): string =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 })
+
+beforeAll(() => {
+  if (!fs.existsSync(path.join(ROOT, 'dist', 'index.js'))) throw new Error('dist is missing: run `npm run build` first')
+  consumer = fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-package-'))
+  run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', consumer], ROOT)
+  run('tar', ['-xzf', `tapline-${manifest.version}.tgz`])
+  installed = path.join(consumer, 'node_modules', 'tapline')
+  fs.mkdirSync(path.dirname(installed), { recursive: true })
+  fs.renameSync(path.join(consumer, 'package'), installed)
+  for (const name of [...Object.keys(manifest.dependencies), '@types/node', 'undici-types']) {
+    const link = path.join(consumer, 'node_modules', name)
+    fs.mkdirSync(path.dirname(link), { recursive: true })
+    fs.symlinkSync(path.join(ROOT, 'node_modules', name), link, 'junction')
+  }
+  fs.writeFileSync(path.join(consumer, 'package.json'), '{ "private": true, "type": "module" }\n')
+}, 60_000)
+
+afterAll(() => fs.rmSync(consumer, { recursive: true, force: true }))
+
+test('the tarball has the built files, the legal and the reading ones, and no sources or tests', () => {
+  const files = fs.readdirSync(installed).sort()
+  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
+  const sources = fs
+    .readdirSync(installed, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /(?<!\.d)\.ts$|\.test\.|tsbuildinfo/.test(file))
+  expect(sources).toEqual([])
+})
+
+test('everything that package.json points at is there', () => {
+  const targets = [
+    ...Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target))),
+    ...Object.values(manifest.bin),
+  ]
+  expect(targets.filter((target) => !fs.existsSync(path.join(installed, target)))).toEqual([])
+})
+
+test('every entry point loads from the tarball, with named exports only', () => {
+  for (const entry of Object.keys(manifest.exports).filter((key) => key !== './package.json')) {
+    const specifier = path.posix.join('tapline', entry)
+    const names = JSON.parse(
+      run(process.execPath, ['-e', `import('${specifier}').then((all) => console.log(JSON.stringify(Object.keys(all))))`]),
+    ) as string[]
+    expect(names, specifier).not.toEqual([])
+    expect(names, specifier).not.toContain('default')
+  }
+})
+
+test('what is not exported cannot be reached', () => {
+  expect(() =>
+    run(process.execPath, ['-e', "import('tapline/dist/errors.js').catch((e) => { console.error(e.code); process.exit(1) })"]),
+  ).toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED')
+})
+
+test('the declarations compile in a strict project that checks libraries too', () => {
+  const entries = Object.keys(manifest.exports).filter((key) => key !== './package.json')
+  const lines = entries.map((entry, at) => `export * as entry${at} from '${path.posix.join('tapline', entry)}'`)
+  fs.writeFileSync(path.join(consumer, 'use.ts'), `${lines.join('\n')}\n`)
+  const compilerOptions = {
+    target: 'es2022',
+    lib: ['es2023', 'esnext.disposable'],
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+  }
+  fs.writeFileSync(path.join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+  const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  let output = ''
+  try {
+    output = run(process.execPath, [tsc, '-p', '.'])
+  } catch (error) {
+    output = String((error as { stdout?: unknown }).stdout ?? error)
+  }
+  // Declarations of others may not stand so strict a look; ours must.
+  expect(output.split('\n').filter((line) => line.startsWith('node_modules/tapline/') || line.startsWith('use.ts'))).toEqual([])
+})
+
+test('the command runs as npm links it', () => {
+  const file = path.join(installed, manifest.bin['tapline'] as string)
+  const link = path.join(consumer, 'node_modules', '.bin', 'tapline')
+  fs.mkdirSync(path.dirname(link), { recursive: true })
+  fs.symlinkSync(file, link)
+  expect(fs.readFileSync(file, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true)
+  expect(fs.statSync(file).mode & 0o111).toBe(0o111)
+  expect(run(process.execPath, [link, '--version']).trim()).toBe(manifest.version)
+  expect(run(link, ['--help'])).toContain('Usage')
+})
+
+/** Files and packages that Node loads for a built file before it runs a line of ours: static imports, all the way down. */
+function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const waiting = [entry]
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (files.has(file)) continue
+    files.add(file)
+    const source = fs.readFileSync(path.join(installed, 'dist', file), 'utf8')
+    for (const [, from, bare] of source.matchAll(
+      /^\s*(?:(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]|import\s*['"]([^'"]+)['"])/gm,
+    )) {
+      const specifier = from ?? bare ?? ''
+      if (specifier.startsWith('.')) waiting.push(path.posix.join(path.posix.dirname(file), specifier))
+      else if (!specifier.startsWith('node:')) packages.add(specifier)
+    }
+  }
+  return { files, packages }
+}
+
+test('entry points and the command load the heavy packages only when they are needed', () => {
+  const heavy = /^(@modelcontextprotocol\/|ajv|zod|@clack\/)/
+  for (const entry of ['index.js', 'plugin.js', 'testing/index.js', 'cli/main.js']) {
+    const { packages } = loadedBy(entry)
+    expect(
+      [...packages].filter((name) => heavy.test(name)),
+      entry,
+    ).toEqual([])
+  }
+})
+
+test('tapline/plugin loads no transport, no pipeline and no runtime', () => {
+  const { files } = loadedBy('plugin.js')
+  expect([...files].filter((file) => /^(connections|pipeline|plugins|runtime|config|storage|cli|testing)\//.test(file))).toEqual([])
+})

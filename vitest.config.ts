@@ -1,0 +1,14 @@
+import os from 'node:os'
+import { defineConfig } from 'vitest/config'
+import { reporters } from './scripts/report.mjs'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/real/**'],
+    reporters: reporters(),
+    maxWorkers: Math.max(2, os.availableParallelism()), // the tests wait for child processes more than they compute
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})

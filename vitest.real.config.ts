@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+import { reporters } from './scripts/report.mjs'
+
+export default defineConfig({
+  test: {
+    include: ['test/real/**/*.test.ts'],
+    reporters: reporters(),
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
