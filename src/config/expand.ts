@@ -8,6 +8,9 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 /** Names whose values are kept out of every output, wherever such a value comes from. */
 const SECRET_NAME = /token|key|secret|passw|passphrase|credential|auth|cookie/i
 
+/** What every local server gets anyway (spec 30): a folder or a language is no secret, and blackening it would blacken every path. */
+const ORDINARY: ReadonlySet<string> = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'LANG', 'TERM', 'TMPDIR', 'TZ', 'PWD'])
+
 /** True where a variable or header of this name usually carries a secret. */
 export function looksSecret(name: string): boolean {
   return SECRET_NAME.test(name)
@@ -50,7 +53,7 @@ export class Expansion {
         this.missing.add(name)
         return written
       }
-      this.#secrets.add(value)
+      if (!ORDINARY.has(name)) this.#secrets.add(value)
       return value
     })
   }

@@ -75,7 +75,10 @@ export interface Connection {
    */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject>
   /** All pages of a list, guarded (cycle, 64 pages, time); [] where the server has no such capability. Items as they came. */
-  list(kind: ListKind, options?: { readonly signal?: AbortSignal }): Promise<{ readonly items: readonly JsonObject[]; readonly diagnostics: readonly Diagnostic[] }>
+  list(
+    kind: ListKind,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<{ readonly items: readonly JsonObject[]; readonly diagnostics: readonly Diagnostic[] }>
   /** Called after every change of state or of the tools. */
   subscribe(listener: () => void): Disposable
 }

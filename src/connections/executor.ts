@@ -39,7 +39,10 @@ export interface Executor {
   startStdio(request: LaunchRequest, context: { readonly signal: AbortSignal }): Promise<StdioProcess>
   fetch?(input: URL, init: RequestInit): Promise<Response>
   readFile?(path: string, context: { readonly signal: AbortSignal }): Promise<Uint8Array>
-  listDirectory?(path: string, context: { readonly signal: AbortSignal }): Promise<readonly { readonly name: string; readonly kind: 'file' | 'directory' | 'other' }[]>
+  listDirectory?(
+    path: string,
+    context: { readonly signal: AbortSignal },
+  ): Promise<readonly { readonly name: string; readonly kind: 'file' | 'directory' | 'other' }[]>
   /** settles when the place is lost; running processes count as exited then */
   readonly lost: Promise<{ readonly cause: string }>
   dispose(): Promise<void>
@@ -54,5 +57,10 @@ export interface ProcessWatch {
 /** Makes executors of one kind. `connect` is called lazily, once an environment instance, and again after `lost`. */
 export interface ExecutorDefinition {
   readonly kind: string
-  connect(context: { readonly signal: AbortSignal; readonly environmentId: string; readonly log: (line: string) => void; readonly watch: ProcessWatch }): Promise<Executor>
+  connect(context: {
+    readonly signal: AbortSignal
+    readonly environmentId: string
+    readonly log: (line: string) => void
+    readonly watch: ProcessWatch
+  }): Promise<Executor>
 }

@@ -44,7 +44,11 @@ export interface ReadList {
 }
 
 /** Follows the pages of a list for at most `limitMs` in all. Rejects only where not even the first page came. */
-async function readPages(source: ListSource, { method, field }: Kind, limitMs: number): Promise<{ readonly items: unknown[]; readonly diagnostics: Diagnostic[] }> {
+async function readPages(
+  source: ListSource,
+  { method, field }: Kind,
+  limitMs: number,
+): Promise<{ readonly items: unknown[]; readonly diagnostics: Diagnostic[] }> {
   const end = performance.now() + limitMs
   const items: unknown[] = []
   const diagnostics: Diagnostic[] = []
@@ -60,7 +64,12 @@ async function readPages(source: ListSource, { method, field }: Kind, limitMs: n
     } catch (error) {
       // what was read is kept, but a server that is gone has no list
       if (pages === 1 || !isTaplineError(error) || (error.code !== 'CALL_TIMED_OUT' && error.code !== 'SERVER_FAILED')) throw error
-      note('list_cut_short', error.code === 'CALL_TIMED_OUT' ? `was cut short after ${pages - 1} pages: it did not end within ${seconds(limitMs)}` : `was cut short after ${pages - 1} pages: ${error.message}`)
+      note(
+        'list_cut_short',
+        error.code === 'CALL_TIMED_OUT'
+          ? `was cut short after ${pages - 1} pages: it did not end within ${seconds(limitMs)}`
+          : `was cut short after ${pages - 1} pages: ${error.message}`,
+      )
       break
     }
     const part: unknown = page[field]
@@ -70,7 +79,11 @@ async function readPages(source: ListSource, { method, field }: Kind, limitMs: n
     if (typeof next !== 'string') break
     if (seen.has(next)) {
       // for some servers the empty cursor is the end: that is what they say after it was sent back
-      if (next !== '') note('list_cut_short', `was cut short after ${pages} ${pages === 1 ? 'page' : 'pages'}: the cursor ${JSON.stringify(printable(next, 60))} came again`)
+      if (next !== '')
+        note(
+          'list_cut_short',
+          `was cut short after ${pages} ${pages === 1 ? 'page' : 'pages'}: the cursor ${JSON.stringify(printable(next, 60))} came again`,
+        )
       break
     }
     if (pages >= PAGE_LIMIT) {
@@ -111,7 +124,10 @@ export async function readList(source: ListSource, kind: ListKind, limitMs: numb
 }
 
 /** All tools by raw name. Of two definitions of one name the first stays; the same definition again is no finding. */
-export async function readTools(source: ListSource, limitMs: number): Promise<{ readonly tools: Map<string, ToolRecord>; readonly diagnostics: Diagnostic[] }> {
+export async function readTools(
+  source: ListSource,
+  limitMs: number,
+): Promise<{ readonly tools: Map<string, ToolRecord>; readonly diagnostics: Diagnostic[] }> {
   const { items, diagnostics } = await readPages(source, TOOLS, limitMs)
   const tools = new Map<string, ToolRecord>()
   const twice = new Set<string>()
@@ -135,5 +151,10 @@ export async function readTools(source: ListSource, limitMs: number): Promise<{ 
 }
 
 function badItems(key: ServerKey, method: string, count: number, what: string): Diagnostic {
-  return { code: 'bad_item', severity: 'warning', message: `${key}: ${method} gave ${count} items that ${what}; they were left out`, owner: key }
+  return {
+    code: 'bad_item',
+    severity: 'warning',
+    message: `${key}: ${method} gave ${count} items that ${what}; they were left out`,
+    owner: key,
+  }
 }

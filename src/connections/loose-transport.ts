@@ -56,6 +56,7 @@ export class LooseTransport implements Transport {
   initialized: InitializeAnswer | null = null
   readonly #transport: MessageTransport
   #initializeId: unknown = null
+  #progressOnItsWay = false
 
   constructor(transport: MessageTransport) {
     this.#transport = transport
@@ -79,8 +80,9 @@ export class LooseTransport implements Transport {
     return this.#transport.send(message)
   }
 
+  /** The SDK closes when initialize fails; who owns the transport closes it, with a better reason. */
   close(): Promise<void> {
-    this.#transport.close()
+    this.onclose?.()
     return Promise.resolve()
   }
 
@@ -93,8 +95,12 @@ export class LooseTransport implements Transport {
   #receive(message: JsonObject): void {
     const { id, method } = message
     if (typeof method === 'string') {
-      if (typeof id === 'string' || Number.isSafeInteger(id)) this.#deliver({ jsonrpc: '2.0', id, method, ...plainParams(message['params']) })
-      else if (id === undefined) this.#deliver({ jsonrpc: '2.0', method, ...plainParams(message['params']) })
+      if (typeof id === 'string' || Number.isSafeInteger(id))
+        this.#deliver({ jsonrpc: '2.0', id, method, ...plainParams(message['params']) })
+      else if (id === undefined) {
+        if (method === 'notifications/progress') this.#afterProgress()
+        this.#deliver({ jsonrpc: '2.0', method, ...plainParams(message['params']) })
+      }
       return
     }
     // some servers give the id back as text
@@ -103,7 +109,21 @@ export class LooseTransport implements Transport {
     const error = readError(message['error'])
     if (number === this.#initializeId && this.initialized === null) {
       this.#answerInitialize(number as number, error === null ? { result: message['result'] } : { error })
-    } else this.#deliver({ jsonrpc: '2.0', id: number, result: new Answer(message['result'], error) })
+      return
+    }
+    const envelope = { jsonrpc: '2.0', id: number, result: new Answer(message['result'], error) }
+    if (this.#progressOnItsWay) queueMicrotask(() => this.#deliver(envelope))
+    else this.#deliver(envelope)
+  }
+
+  /** The SDK handles a notification one microtask late and an answer at once: the last progress before an answer would be lost. */
+  #afterProgress(): void {
+    if (this.#progressOnItsWay) return
+    this.#progressOnItsWay = true
+    // taken back after the SDK's own microtask of the last progress of this turn
+    setImmediate(() => {
+      this.#progressOnItsWay = false
+    })
   }
 
   /** The SDK gets the least that it accepts; what the server said is kept for our own checks. */
@@ -128,7 +148,8 @@ export class LooseTransport implements Transport {
 
 function readError(error: unknown): RpcError | null {
   if (error === undefined || error === null) return null
-  if (!isJsonObject(error)) return { code: -32603, message: typeof error === 'string' ? error : 'an error without a message', data: undefined }
+  if (!isJsonObject(error))
+    return { code: -32603, message: typeof error === 'string' ? error : 'an error without a message', data: undefined }
   const { code, message, data } = error
   return {
     code: Number.isSafeInteger(code) ? (code as number) : -32603,
@@ -143,7 +164,12 @@ function plainParams(params: unknown): { readonly params?: JsonObject } {
   const meta: unknown = params['_meta']
   if (meta === undefined) return { params }
   const token: unknown = isJsonObject(meta) ? meta['progressToken'] : null
-  if (isJsonObject(meta) && (token === undefined || typeof token === 'string' || Number.isSafeInteger(token)) && !('io.modelcontextprotocol/related-task' in meta)) return { params }
+  if (
+    isJsonObject(meta) &&
+    (token === undefined || typeof token === 'string' || Number.isSafeInteger(token)) &&
+    !('io.modelcontextprotocol/related-task' in meta)
+  )
+    return { params }
   const { _meta, ...rest } = params
   return { params: rest }
 }

@@ -79,12 +79,16 @@ export class Peer {
   /** Writes within this call; gives the result as it came. The SDK adds the progress token. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     if (options.signal?.aborted) {
-      return Promise.reject(new TaplineError('CALL_CANCELLED', `${method} to ${this.#options.label} was cancelled before it was sent`, { data: { sent: 'no' } }))
+      return Promise.reject(
+        new TaplineError('CALL_CANCELLED', `${method} to ${this.#options.label} was cancelled before it was sent`, {
+          data: { sent: 'no' },
+        }),
+      )
     }
     const pending = new PendingRequest(this.#options, method, options)
     const { onProgress, idleTimeoutMs } = options
     return this.#client
-      .request({ method, params } as never, pending as never, {
+      .request({ method, params }, pending as never, {
         signal: pending as never,
         timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
         resetTimeoutOnProgress: true,
@@ -105,8 +109,11 @@ export class Peer {
     const { label, redact, frameLimit } = this.#options
     if ('error' in answer) {
       const { code, message } = answer.error
-      if (code === TOO_LONG_CODE) return new TaplineError('SERVER_START_FAILED', `${label} answered initialize with a frame over the limit of ${frameLimit}`)
-      return new TaplineError('SERVER_START_FAILED', `${label} refused initialize: ${printable(redact(message), 1000)} (${code})`, { data: { stage: 'initialize', rpcCode: code } })
+      if (code === TOO_LONG_CODE)
+        return new TaplineError('SERVER_START_FAILED', `${label} answered initialize with a frame over the limit of ${frameLimit}`)
+      return new TaplineError('SERVER_START_FAILED', `${label} refused initialize: ${printable(redact(message), 1000)} (${code})`, {
+        data: { stage: 'initialize', rpcCode: code },
+      })
     }
     const version = isJsonObject(answer.result) ? answer.result['protocolVersion'] : undefined
     if (typeof version === 'string' && PROTOCOL_VERSIONS.includes(version)) return null

@@ -40,8 +40,15 @@ export class PendingRequest {
   constructor(context: RequestContext, method: string, { signal, totalTimeoutMs }: RequestOptions) {
     this.#context = context
     this.#method = method
-    if (signal) this.#forget = onAbort(signal, () => this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } })))
-    if (totalTimeoutMs != null) this.#total = setTimeout(() => this.#end(this.#timedOut('total', totalTimeoutMs)), Math.min(Math.max(totalTimeoutMs, 0), LONGEST_DELAY))
+    if (signal)
+      this.#forget = onAbort(signal, () =>
+        this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } })),
+      )
+    if (totalTimeoutMs != null)
+      this.#total = setTimeout(
+        () => this.#end(this.#timedOut('total', totalTimeoutMs)),
+        Math.min(Math.max(totalTimeoutMs, 0), LONGEST_DELAY),
+      )
   }
 
   throwIfAborted(): void {}
@@ -55,7 +62,10 @@ export class PendingRequest {
     const { error, result } = answer
     if (error) return { success: false, error: this.#serverError(error) }
     if (isJsonObject(result)) return { success: true, data: result }
-    return { success: false, error: new TaplineError('SERVER_FAILED', `${this.#context.label} answered ${this.#method} with a result that is no object`) }
+    return {
+      success: false,
+      error: new TaplineError('SERVER_FAILED', `${this.#context.label} answered ${this.#method} with a result that is no object`),
+    }
   }
 
   /** The error of ours for whatever the SDK rejected with. Server errors never come this way: they arrive as an answer. */
@@ -84,13 +94,19 @@ export class PendingRequest {
   }
 
   #timedOut(phase: 'idle' | 'total', limitMs: number): TaplineError {
-    const how = phase === 'idle' ? `gave no answer and no progress for ${seconds(limitMs)}` : `did not end within its limit of ${seconds(limitMs)}`
-    return new TaplineError('CALL_TIMED_OUT', `${this.#method} to ${this.#context.label} ${how}`, { data: { phase, limitMs, sent: 'unknown' } })
+    const how =
+      phase === 'idle' ? `gave no answer and no progress for ${seconds(limitMs)}` : `did not end within its limit of ${seconds(limitMs)}`
+    return new TaplineError('CALL_TIMED_OUT', `${this.#method} to ${this.#context.label} ${how}`, {
+      data: { phase, limitMs, sent: 'unknown' },
+    })
   }
 
   #serverError({ code, message, data }: RpcError): TaplineError {
     const { label, redact } = this.#context
-    if (code === TOO_LONG_CODE) return new TaplineError('SERVER_FAILED', `${label} answered ${this.#method} with a frame over the limit of ${message}`, { data: { limit: message, sent: 'yes' } })
+    if (code === TOO_LONG_CODE)
+      return new TaplineError('SERVER_FAILED', `${label} answered ${this.#method} with a frame over the limit of ${message}`, {
+        data: { limit: message, sent: 'yes' },
+      })
     return new TaplineError('SERVER_FAILED', `${label} refused ${this.#method}: ${printable(redact(message), 2000)} (${code})`, {
       data: { rpcCode: code, ...readable(data, redact) },
     })
@@ -100,11 +116,12 @@ export class PendingRequest {
 /** The data of a server error, redacted, where it is small. */
 function readable(data: unknown, redact: (text: string) => string): { readonly rpcData?: Json } {
   if (data === undefined) return {}
-  const text = JSON.stringify(data)
-  if (text.length > 8192) return {}
   try {
+    const text = JSON.stringify(data)
+    if (text.length > 8192) return {}
     return { rpcData: JSON.parse(redact(text)) as Json }
   } catch {
+    // nested too deeply, or the redaction broke it
     return {}
   }
 }

@@ -79,11 +79,21 @@ export class ConnectionPool {
     if (!entries) this.#entries.set(key, (entries = new Map<string, Entry>()))
     let entry = entries.get(identity)
     if (entry) entry.connection.update(registration)
-    else entries.set(identity, (entry = { connection: this.#connection({ key, registration, environment }), key, identity, leases: 0, timer: null }))
+    else
+      entries.set(
+        identity,
+        (entry = { connection: this.#connection({ key, registration, environment }), key, identity, leases: 0, timer: null }),
+      )
     if (entry.timer) clearTimeout(entry.timer)
     entry.timer = null
     entry.leases++
     return this.#lease(entry)
+  }
+
+  /** Watches a process group that somebody else started: it ends with this process. Gives what takes it off the list. */
+  watch(group: number): () => void {
+    this.#watchdog.add(group)
+    return () => this.#watchdog.delete(group)
   }
 
   *connections(): Iterable<Connection> {
@@ -146,12 +156,20 @@ export class ConnectionPool {
     const known = this.#executors.get(instanceId)
     if (known) return known
     const definition = this.#options.executors.get(kind)
-    if (!definition) return Promise.reject(new TaplineError('ENVIRONMENT_UNSUPPORTED', `environment ${id} has the executor ${kind}, which is not known here`, { data: { kind, environmentId: id } }))
+    if (!definition)
+      return Promise.reject(
+        new TaplineError('ENVIRONMENT_UNSUPPORTED', `environment ${id} has the executor ${kind}, which is not known here`, {
+          data: { kind, environmentId: id },
+        }),
+      )
     if (this.#closing) return Promise.reject(new TaplineError('SESSION_CLOSED', `environment ${id} was closed`))
     const { secrets, onDiagnostic } = this.#options
     if (kind === 'local') this.#watchdog.start()
-    const log = (line: string): void => onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
-    const connected = Promise.resolve().then(() => definition.connect({ signal: this.#ended.signal, environmentId: id, log, watch: this.#watchdog }))
+    const log = (line: string): void =>
+      onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
+    const connected = Promise.resolve().then(() =>
+      definition.connect({ signal: this.#ended.signal, environmentId: id, log, watch: this.#watchdog }),
+    )
     this.#executors.set(instanceId, connected)
     const forget = (): void => {
       if (this.#executors.get(instanceId) === connected) this.#executors.delete(instanceId)

@@ -90,7 +90,10 @@ export class ServerRun {
 
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     const peer = this.#peer
-    if (!peer || this.#end) return Promise.reject(this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }))
+    if (!peer || this.#end)
+      return Promise.reject(
+        this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }),
+      )
     return peer.request(method, params, options)
   }
 
@@ -118,12 +121,23 @@ export class ServerRun {
 
   #describe(status: TransportEnd['status'], cause: string | null): TaplineError {
     const { label } = this.#options
-    const how = status === null ? ` (${cause ?? 'its pipes are closed'})` : status.signal === null ? ` with exit code ${status.code ?? 'unknown'}` : ` by signal ${status.signal}`
+    const how =
+      status === null
+        ? ` (${cause ?? 'its pipes are closed'})`
+        : status.signal === null
+          ? ` with exit code ${status.code ?? 'unknown'}`
+          : ` by signal ${status.signal}`
     const data = { exitCode: status?.code ?? null, signal: status?.signal ?? null, stderr: this.stderr }
     const noise = this.noise
     if (this.stage !== null) {
-      return new TaplineError('SERVER_START_FAILED', `${label} ended during ${this.stage}${how}${this.lastWords}${noise && `; ${noise}`}`, { data: { stage: this.stage, ...data } })
+      return new TaplineError('SERVER_START_FAILED', `${label} ended during ${this.stage}${how}${this.lastWords}${noise && `; ${noise}`}`, {
+        data: { stage: this.stage, ...data },
+      })
     }
-    return new TaplineError('SERVER_EXITED', `${label} ended${how}; whether requests that were on their way ran is unknown${this.lastWords}`, { data: { sent: 'unknown', ...data } })
+    return new TaplineError(
+      'SERVER_EXITED',
+      `${label} ended${how}; whether requests that were on their way ran is unknown${this.lastWords}`,
+      { data: { sent: 'unknown', ...data } },
+    )
   }
 }

@@ -14,6 +14,7 @@ import { printable, seconds } from './printable.ts'
 import type { RunOptions } from './server-run.ts'
 import { ServerRun } from './server-run.ts'
 import { within } from './stop-process.ts'
+import { listSource } from './tool-list.ts'
 
 /** ms that clearing up waits for an executor. */
 const CLEAR_MS = 5000
@@ -67,7 +68,14 @@ export class ServerStart {
         this.#aborted.abort()
         await this.#run?.stop(error)
         // a process that comes late is ended by the work itself; an executor that never comes back cannot be waited for
-        await within(work.then(() => {}, () => {}), CLEAR_MS, undefined)
+        await within(
+          work.then(
+            () => {},
+            () => {},
+          ),
+          CLEAR_MS,
+          undefined,
+        )
       },
     )
   }
@@ -106,7 +114,13 @@ export class ServerStart {
         label: key.toString(),
         onLostFrame: () => {
           if (run.stage === null) this.#options.onLostFrame(run)
-          else this.abort(new TaplineError('SERVER_START_FAILED', `${key} wrote a line to stdout that is over the limit of a frame, ${run.frameLimit}, and is no answer`))
+          else
+            this.abort(
+              new TaplineError(
+                'SERVER_START_FAILED',
+                `${key} wrote a line to stdout that is over the limit of a frame, ${run.frameLimit}, and is no answer`,
+              ),
+            )
         },
         onEnd: (error) => {
           if (run.stage === null) this.#options.onEnd(run, error)
@@ -121,8 +135,10 @@ export class ServerStart {
       this.#stage = run.stage = 'tools/list'
       clearTimeout(timer)
       const before = notices()
-      const page = (method: string, params: LaunchPage, ms: number): ReturnType<ServerRun['request']> => run.request(method, params, { idleTimeoutMs: LONGEST_DELAY, totalTimeoutMs: ms })
-      const { tools, diagnostics } = capabilities['tools'] === undefined ? { tools: new Map<string, ToolRecord>(), diagnostics: [] } : await readTools({ key, page }, end - performance.now())
+      const { tools, diagnostics } =
+        capabilities['tools'] === undefined
+          ? { tools: new Map<string, ToolRecord>(), diagnostics: [] }
+          : await readTools(listSource(key, run), end - performance.now())
       this.#goOn()
       if (run.end) throw run.end
       run.stage = null
@@ -141,30 +157,45 @@ export class ServerStart {
     const { key, registration } = this.#options
     const limitMs = registration.policy.startupTimeoutMs
     const noise = this.#run?.noise ?? ''
-    const what = { connect: 'its environment was not connected', spawn: 'its process was not started', initialize: 'it did not answer initialize', 'tools/list': 'it did not answer tools/list' }[this.#stage]
-    return new TaplineError('SERVER_START_TIMED_OUT', `${key} timed out: ${what} within its start limit of ${seconds(limitMs)}${this.#run?.lastWords ?? ''}${noise && `; ${noise}`}`, {
-      data: { stage: this.#stage, limitMs, stderr: this.#run?.stderr ?? [] },
-    })
+    const what = {
+      connect: 'its environment was not connected',
+      spawn: 'its process was not started',
+      initialize: 'it did not answer initialize',
+      'tools/list': 'it did not answer tools/list',
+    }[this.#stage]
+    return new TaplineError(
+      'SERVER_START_TIMED_OUT',
+      `${key} timed out: ${what} within its start limit of ${seconds(limitMs)}${this.#run?.lastWords ?? ''}${noise && `; ${noise}`}`,
+      {
+        data: { stage: this.#stage, limitMs, stderr: this.#run?.stderr ?? [] },
+      },
+    )
   }
 
   #failure(error: unknown): TaplineError {
     const { key, secrets } = this.#options
     if (this.#stage === 'tools/list' && isTaplineError(error)) {
       if (error.code === 'CALL_TIMED_OUT') return this.#timedOut()
-      if (error.code === 'SERVER_FAILED') return new TaplineError('SERVER_START_FAILED', error.message, { data: { ...error.data, stage: 'tools/list' } })
+      if (error.code === 'SERVER_FAILED')
+        return new TaplineError('SERVER_START_FAILED', error.message, { data: { ...error.data, stage: 'tools/list' } })
     }
     if (!isTaplineError(error)) {
       const text = printable(secrets.redact(error instanceof Error ? error.message : String(error)), 500)
-      if (this.#stage === 'connect') return asTaplineError(error, 'ENVIRONMENT_UNAVAILABLE', `${key}: environment ${this.#options.environment.id} cannot be reached: ${text}`)
+      if (this.#stage === 'connect')
+        return asTaplineError(
+          error,
+          'ENVIRONMENT_UNAVAILABLE',
+          `${key}: environment ${this.#options.environment.id} cannot be reached: ${text}`,
+        )
       return asTaplineError(error, 'SERVER_START_FAILED', `${key} was not started: ${text}`)
     }
     const message = secrets.redact(error.message)
     // a command or folder may hold a secret that was put in for a variable
-    return message === error.message ? error : new TaplineError(error.code, message, { remedy: error.remedy, ...(error.data && { data: error.data }) })
+    return message === error.message
+      ? error
+      : new TaplineError(error.code, message, { remedy: error.remedy, ...(error.data && { data: error.data }) })
   }
 }
-
-type LaunchPage = Parameters<ServerRun['request']>[1]
 
 /** Variables of the host that the definition names, where they are set. */
 function passedOn(names: readonly string[]): Record<string, string> {

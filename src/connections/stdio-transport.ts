@@ -16,7 +16,8 @@ const EXIT_MS = 200
 const SENT: Promise<void> = Promise.resolve()
 
 /** The id at the start of an answer whose rest was never kept. */
-const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,15})"?\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/
+const ID_FIRST =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,15})"?\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/
 const ANSWER_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"/
 const ID_LAST = /"id"\s*:\s*"?(\d{1,15})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
 
@@ -45,7 +46,7 @@ export class StdioTransport implements MessageTransport {
       frameLimit,
     )
     this.#drain(process.stderr, (chunk) => this.stderr.push(chunk))
-    process.exited.then((status) => this.#lastWords(status))
+    void process.exited.then((status) => this.#lastWords(status))
   }
 
   /** Starts to read stdout; set the listeners before. */
@@ -85,9 +86,16 @@ export class StdioTransport implements MessageTransport {
       this.#junk(text)
       return
     }
-    if (isJsonObject(message) && message['jsonrpc'] === '2.0') {
+    if (!isJsonObject(message) || message['jsonrpc'] !== '2.0') {
+      this.#junk(text)
+      return
+    }
+    try {
       this.onMessage?.(message)
-    } else this.#junk(text)
+    } catch {
+      // nothing that a server sends may end the host
+      this.#junk(text)
+    }
   }
 
   #junk(text: string): void {

@@ -26,7 +26,7 @@ class ListedTool implements ToolRecord {
     this.raw = raw
     this.title = text(title) ?? text(hints['title']) ?? name
     this.description = text(description) ?? ''
-    this.annotations = hints as ToolAnnotations
+    this.annotations = hints
     this.inputSchema = isJsonObject(inputSchema) ? inputSchema : ANY_OBJECT
     this.outputSchema = isJsonObject(outputSchema) ? outputSchema : null
     Object.freeze(this)

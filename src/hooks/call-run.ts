@@ -3,6 +3,7 @@ import { TaplineError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { CallArguments } from './call-arguments.ts'
+import type { ServerKey } from '../servers/key.ts'
 import type { SealedCall } from './sealed-call.ts'
 import type { TraceRecorder } from './trace-recorder.ts'
 import type { VerdictKind } from './verdicts.ts'
@@ -36,6 +37,8 @@ export class CallRun {
   readonly trace: TraceRecorder | null
   /** set by the resolver, before any plugin's tap runs */
   call: SealedCall | null = null
+  /** who and what is meant, as soon as that is known: a server that does not start has an owner too */
+  located: { readonly owner: ServerKey; readonly tool: string | null } | null = null
   votes: Vote[] | null = null
   /** keys of `_meta` that taps added: key → value and who set it */
   patch: Map<string, { readonly value: Json; readonly plugin: string }> | null = null

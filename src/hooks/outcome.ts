@@ -19,6 +19,8 @@ interface Ended {
   readonly callId: string
   /** null where no owner could be found */
   readonly owner: ServerKey | null
+  /** raw name; null for other methods, and where no tool could be found */
+  readonly tool: string | null
   readonly durationMs: number
   /** did anything reach the server: it may have run for 'yes' and 'unknown' */
   readonly sent: 'no' | 'yes' | 'unknown'

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, snapshot } from '../json.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 import { metaKeyProblem } from './reserved-metadata.ts'
+import { guardResourceArguments } from './resource-guard.ts'
 import type { CallRun } from './call-run.ts'
 import type { TapStep } from './tap-step.ts'
 import { changedOwner } from './tap-view.ts'
@@ -25,7 +26,7 @@ export function acceptResolve(run: CallRun, step: TapStep, value: unknown): Deci
   if (!Object.hasOwn(returned, 'arguments')) throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object without arguments')
   const copy = jsonCopy(run, step, returned['arguments'], 'arguments')
   if (!isJsonObject(copy)) throw step.error(run, 'HOOK_BAD_RETURN', 'returned arguments that are not an object')
-  run.arguments.replace(copy)
+  run.arguments.replace(run.method.startsWith('resources/') ? guardResourceArguments(run.arguments.read(), copy, run.id, step) : copy)
   return 'rewrite'
 }
 

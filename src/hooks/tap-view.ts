@@ -96,8 +96,7 @@ export class TapView {
     return this.#run.sealed.tool?.title
   }
   get uri(): string | undefined {
-    const call = this.#run.sealed
-    return call.method === 'resources/read' ? call.target : undefined
+    return this.#run.method === 'resources/read' ? (this.#run.arguments.read()['uri'] as string) : undefined
   }
   get prompt(): string | undefined {
     const call = this.#run.sealed

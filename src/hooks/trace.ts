@@ -33,6 +33,8 @@ export interface CallTrace {
 /** Everything up to dispatch, nothing sent. */
 export interface Explanation {
   readonly owner: ServerKey | null
+  /** raw name, or null */
+  readonly tool: string | null
   /** `asked`: a person would be asked; `sent`: the call would go out */
   readonly wouldEnd: CallOutcome['outcome'] | 'asked' | 'sent'
   /** the outcome where the call would not be sent */

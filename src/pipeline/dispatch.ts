@@ -79,7 +79,7 @@ export function paramsOf(run: PipelineRun): JsonObject {
     call.method === 'tools/call'
       ? { name: call.target, arguments: run.arguments.value }
       : call.method === 'resources/read'
-        ? { uri: call.target }
+        ? { uri: run.arguments.value['uri'] }
         : call.method === 'prompts/get'
           ? { name: call.target, arguments: run.arguments.value }
           : typeof run.arguments.value['cursor'] === 'string'

@@ -106,7 +106,8 @@ function ended(run: PipelineRun, durationMs: number, build: () => ForModel, rest
   const outcome = {
     ...rest,
     callId: run.callId,
-    owner: run.call?.owner ?? null,
+    owner: run.located?.owner ?? null,
+    tool: run.located?.tool ?? null,
     sent: run.sent,
     durationMs,
     get forModel(): ForModel {

@@ -45,7 +45,8 @@ export class Pipeline {
     const { call, trace } = run! as PipelineRun
     const wouldAsk = outcome !== null && run!.wouldAsk
     return {
-      owner: call?.owner ?? null,
+      owner: run!.located?.owner ?? null,
+      tool: run!.located?.tool ?? null,
       wouldEnd: outcome === null ? 'sent' : wouldAsk ? 'asked' : outcome.outcome,
       outcome: wouldAsk ? null : outcome,
       trace: trace!.read(),

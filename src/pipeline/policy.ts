@@ -12,7 +12,12 @@ import type { CompiledSchema } from './tool-schema.ts'
 export function decide(callRun: CallRun): Promise<void> | undefined {
   const run = callRun as PipelineRun
   const { tool } = run.sealed
-  if (tool === null) return judge(run)
+  if (tool === null) {
+    // a tap may have rewritten it
+    const { uri } = run.arguments.value
+    if (run.method === 'resources/read' && (typeof uri !== 'string' || uri === '')) throw new TaplineError('CALL_INVALID_REQUEST', 'a resource is read by its uri')
+    return judge(run)
+  }
   const schema = run.host.schemas.get(tool)
   if (schema !== null) return check(run, schema)
   // the host could change its object while the schema is being compiled

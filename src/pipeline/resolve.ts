@@ -28,6 +28,7 @@ export function resolve(callRun: CallRun): Promise<void> | undefined {
 
 /** Reads what the call may rely on, starting the server where that is needed. */
 function meet(run: PipelineRun, { entry, tool }: Located): Promise<void> | undefined {
+  run.located = { owner: entry.key, tool: run.method === 'tools/call' ? tool : null }
   run.trace?.candidates([entry.key])
   const { policy, problem } = entry.registration
   if (!policy.enabled) throw new TaplineError('SERVER_DISABLED', `server ${entry.key} is disabled`)

@@ -44,7 +44,7 @@ export class LiveRuntime implements Runtime {
   readonly pool: ConnectionPool
   readonly wheel: DeadlineWheel = new DeadlineWheel()
   readonly schemas: SchemaChecker = new SchemaChecker()
-  readonly probe: LauncherProbe = new LauncherProbe()
+  readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
   readonly environments: Runtime['environments']
   readonly #entries: PluginEntry[]
   readonly #sessions = new Map<string, LiveSession>()

@@ -18,7 +18,7 @@ export async function listResources(session: LiveSession, query: ListQuery): Pro
   const outcomes = await Promise.all(
     asked.map((entry) =>
       session.pipeline.call(
-        { method: 'resources/list', target: { by: 'owner', owner: entry.key }, subject: '', arguments: query.cursor === undefined ? {} : { cursor: query.cursor } },
+        { method: 'resources/list', target: { by: 'owner', owner: entry.key }, subject: '', arguments: asGiven(query, query.cursor === undefined ? {} : { cursor: query.cursor }) },
         options,
       ),
     ),
@@ -46,19 +46,28 @@ export async function readResource(
   request: ServerSelector & { readonly uri: string },
   options: CallOptions,
 ): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
-  if (typeof request?.uri !== 'string' || request.uri === '') throw new TaplineError('CALL_INVALID_REQUEST', 'a resource is read by its uri')
   const outcome = await session.pipeline.call(
     {
       method: 'resources/read',
       target: { by: 'server', server: request.server, environmentId: request.environmentId, installationId: request.installationId },
       subject: request.uri,
-      arguments: {},
+      arguments: asGiven(request, { uri: request.uri }),
     },
     options,
   )
   const result = unwrap(outcome as CallOutcome<'resources/read'>)
   if (!Array.isArray(result.contents)) throw new TaplineError('SERVER_FAILED', `${outcome.owner} answered resources/read without contents`)
   return { ...result, owner: outcome.owner as ServerKey }
+}
+
+/** The arguments under their names on the wire, as far as they were given: what taps see, and may not use to move the request. */
+function asGiven({ server, environmentId, installationId }: Partial<ServerSelector>, rest: JsonObject): JsonObject {
+  return {
+    ...(server !== undefined && { server }),
+    ...(environmentId !== undefined && { environment_id: environmentId }),
+    ...(installationId !== undefined && { installation_id: installationId }),
+    ...rest,
+  }
 }
 
 const listOf = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? (value as readonly JsonObject[]) : [])

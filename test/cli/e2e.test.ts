@@ -171,7 +171,8 @@ test('a server that fails costs itself; alone, or named, it is exit status 4', {
   }
   const people = await at.run(['tools', '--config', 'c.json'])
   expect(people.stderr).toContain('failed bad: ')
-  expect(people.stderr).toContain('no key\\u001b[2J, cannot go on')
+  expect(people.stderr).toContain(', cannot go on')
+  expect(people.stderr).not.toContain('\u001b')
   const unknown = await at.run(['tools', '--server', 'nosuch', '--config', 'c.json', '--json'])
   expect([unknown.status, unknown.json]).toMatchObject([
     2,
@@ -275,5 +276,6 @@ test('a file that was found starts nothing until it is trusted', { timeout: LIMI
   }
   expect(at.ledger()).toEqual([])
   expect((await at.run(['trust'])).status).toBe(0)
-  expect((await at.run(['--json', 'call', '--server', 'files', 'echo'])).json.outcome).toBe('completed')
+  // what a server of such a file says about its tools is not believed, so the call is asked about
+  expect((await at.run(['--json', 'call', '--server', 'files', 'echo', '--approve', 'once'])).json.outcome).toBe('completed')
 })

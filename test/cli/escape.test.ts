@@ -60,6 +60,7 @@ function everything(text: string): string[] {
       explanationText(
         {
           owner: key(text),
+          tool: text,
           wouldEnd: outcome.outcome,
           outcome,
           trace: trace(text),

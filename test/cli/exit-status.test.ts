@@ -29,7 +29,7 @@ test('the error of the tool itself is 1, and a person who leaves the question wi
 })
 
 test('an explanation has the status of the call, and 0 where it would go out or be asked about', () => {
-  const rest = { owner: null, trace: trace(), wouldSend: null }
+  const rest = { owner: null, tool: null, trace: trace(), wouldSend: null }
   expect(statusOfExplanation({ ...rest, wouldEnd: 'sent', outcome: null })).toBe(0)
   expect(statusOfExplanation({ ...rest, wouldEnd: 'asked', outcome: null })).toBe(0)
   expect(statusOfExplanation({ ...rest, wouldEnd: 'invalid_request', outcome: outcomes().invalid_request })).toBe(2)

@@ -89,7 +89,7 @@ test('a result without blocks shows its structured content; blobs are named, not
 test('an explanation has the shape of a call, and nothing was sent', () => {
   const { refused } = outcomes()
   const shown = plain(
-    explanationJson({ owner: key('x', 'a'), wouldEnd: 'refused', outcome: refused, trace: trace(), wouldSend: null }, 'raw'),
+    explanationJson({ owner: key('x', 'a'), tool: null, wouldEnd: 'refused', outcome: refused, trace: trace(), wouldSend: null }, 'raw'),
   )
   expect(shown).toMatchObject({
     outcome: 'refused',
@@ -105,6 +105,7 @@ test('an explanation has the shape of a call, and nothing was sent', () => {
     explanationJson(
       {
         owner: key('x', 'a'),
+        tool: null,
         wouldEnd: 'sent',
         outcome: null,
         trace: trace(),

@@ -39,6 +39,7 @@ export function outcomes(text = 'x'): { [K in CallOutcome['outcome']]: Extract<C
   const ended = {
     callId: 'c1',
     owner: key(text, 'a'),
+    tool: null,
     durationMs: 5,
     sent: 'no' as const,
     forModel: { text, isError: true, content: [] },

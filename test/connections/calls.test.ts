@@ -29,15 +29,28 @@ async function connected(mode = 'plain', options: Parameters<typeof hostPool>[0]
   await connection.ready()
   return connection
 }
-const call = (connection: Connection, name: string, args: JsonObject = {}, options: Partial<Parameters<Connection['request']>[2]> = {}): Promise<JsonObject> =>
-  connection.request('tools/call', { name, arguments: args }, { ...IDLE, ...options })
-const failure = (promise: Promise<unknown>): Promise<TaplineError> => promise.then(() => Promise.reject(new Error('it did not fail')), (error: unknown) => error as TaplineError)
+const call = (
+  connection: Connection,
+  name: string,
+  args: JsonObject = {},
+  options: Partial<Parameters<Connection['request']>[2]> = {},
+): Promise<JsonObject> => connection.request('tools/call', { name, arguments: args }, { ...IDLE, ...options })
+const failure = (promise: Promise<unknown>): Promise<TaplineError> =>
+  promise.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error as TaplineError,
+  )
 const textOf = (result: JsonObject): string => ((result['content'] as JsonObject[])[0] as { text: string }).text
 
 test('the tools are listed with every field, and a result comes back with every field', async () => {
   const connection = await connected()
   expect(connection.state).toBe('connected')
-  expect(connection.info).toMatchObject({ protocolVersion: '2025-11-25', serverInfo: { name: 'fixture', odd: true }, capabilities: { future: { x: 1 } }, instructions: 'hello' })
+  expect(connection.info).toMatchObject({
+    protocolVersion: '2025-11-25',
+    serverInfo: { name: 'fixture', odd: true },
+    capabilities: { future: { x: 1 } },
+    instructions: 'hello',
+  })
   expect(alive(connection.info?.pid as number)).toBe(true)
   const echo = connection.tools?.tools.get('echo')
   expect(echo?.raw).toEqual({ name: 'echo', inputSchema: { type: 'object' }, future: { kept: true } })
@@ -56,7 +69,9 @@ test('a request is written within the call, and every tools/call carries a progr
   // the event loop is blocked: only what was written already can have arrived
   const end = Date.now() + 5000
   while (!readLog(log).some((one) => one['event'] === 'call') && Date.now() < end);
-  expect(readLog(log).filter((one) => one['event'] === 'call')).toEqual([expect.objectContaining({ name: 'echo', progressToken: expect.any(Number) as number })])
+  expect(readLog(log).filter((one) => one['event'] === 'call')).toEqual([
+    expect.objectContaining({ name: 'echo', progressToken: expect.any(Number) as number }),
+  ])
   await answer
 })
 
@@ -142,7 +157,10 @@ test('an abort ends the call within 200 ms with one cancel notice that does not 
 test('a signal that has aborted sends nothing; one that aborts after the answer sends no notice', async () => {
   const log = newLog()
   const connection = await connected('plain', {}, log)
-  expect(await failure(call(connection, 'echo', {}, { signal: AbortSignal.abort() }))).toMatchObject({ code: 'CALL_CANCELLED', data: { sent: 'no' } })
+  expect(await failure(call(connection, 'echo', {}, { signal: AbortSignal.abort() }))).toMatchObject({
+    code: 'CALL_CANCELLED',
+    data: { sent: 'no' },
+  })
   const abort = new AbortController()
   await Promise.all(Array.from({ length: 30 }, () => call(connection, 'echo', {}, { signal: abort.signal })))
   abort.abort()

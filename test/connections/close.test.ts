@@ -17,7 +17,11 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const failure = (promise: Promise<unknown>): Promise<TaplineError> => promise.then(() => Promise.reject(new Error('it did not fail')), (error: unknown) => error as TaplineError)
+const failure = (promise: Promise<unknown>): Promise<TaplineError> =>
+  promise.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error as TaplineError,
+  )
 const events = (log: string): unknown[] => readLog(log).map((one) => one['event'])
 const kidOf = (log: string): number => readLog(log).find((one) => one['event'] === 'kid')?.['kid'] as number
 
@@ -47,19 +51,22 @@ test('a server that ignores the end of its input and SIGTERM is killed, in that 
   expect(alive(connection.info?.pid as number)).toBe(false)
 })
 
-test.each(['kid', 'kid-detached'])('a child of the server that holds stdout and ignores SIGTERM (%s) is not waited for, and is ended', async (mode) => {
-  const log = join(folder, mode)
-  pool = hostPool()
-  const { connection } = lease(pool, mode, { log })
-  await connection.ready()
-  const kid = kidOf(log)
-  expect(alive(kid)).toBe(true)
-  const began = Date.now()
-  await pool.close()
-  expect(Date.now() - began).toBeLessThan(6000)
-  expect(alive(connection.info?.pid as number)).toBe(false)
-  expect(alive(kid)).toBe(false)
-})
+test.each(['kid', 'kid-detached'])(
+  'a child of the server that holds stdout and ignores SIGTERM (%s) is not waited for, and is ended',
+  async (mode) => {
+    const log = join(folder, mode)
+    pool = hostPool()
+    const { connection } = lease(pool, mode, { log })
+    await connection.ready()
+    const kid = kidOf(log)
+    expect(alive(kid)).toBe(true)
+    const began = Date.now()
+    await pool.close()
+    expect(Date.now() - began).toBeLessThan(6000)
+    expect(alive(connection.info?.pid as number)).toBe(false)
+    expect(alive(kid)).toBe(false)
+  },
+)
 
 test('a crash settles on the exit although a child holds the pipe; the child is ended too', async () => {
   const log = join(folder, 'kid-crash')
@@ -67,7 +74,10 @@ test('a crash settles on the exit although a child holds the pipe; the child is 
   const { connection } = lease(pool, 'kid', { log, name: 'kid-crash' })
   await connection.ready()
   const began = Date.now()
-  expect(await failure(connection.request('tools/call', { name: 'crash', arguments: {} }, { idleTimeoutMs: 10_000 }))).toMatchObject({ code: 'SERVER_EXITED', data: { exitCode: 7 } })
+  expect(await failure(connection.request('tools/call', { name: 'crash', arguments: {} }, { idleTimeoutMs: 10_000 }))).toMatchObject({
+    code: 'SERVER_EXITED',
+    data: { exitCode: 7 },
+  })
   expect(Date.now() - began).toBeLessThan(3000)
   await until(() => !alive(kidOf(log)), 'the child is ended')
 })
@@ -116,36 +126,51 @@ test('twenty servers start and close together', async () => {
   expect(pids.filter(alive)).toEqual([])
 })
 
-test.runIf(process.platform === 'linux')('a host that is killed leaves nothing: no server, no child of one, no watchdog', async () => {
-  const host = compileFixture('host', mkdtempSync(join(folder, 'host-')))
-  const mark = `tapline-mark-${process.pid}-${Date.now()}`
-  const child = spawn(process.execPath, [host, 'plain', 'stubborn', 'kid', 'kid-detached'], { env: { ...process.env, TAPLINE_TEST_MARK: mark }, stdio: ['ignore', 'pipe', 'inherit'] })
-  await new Promise((resolve) => child.stdout.once('data', resolve))
-  const watchdog = watchdogOf(child.pid as number)
-  expect(watchdog).not.toBeNull()
-  // the host, four servers and two children of theirs
-  expect(marked(mark).length).toBe(7)
-  child.kill('SIGKILL')
-  await until(() => marked(mark).length === 0 && !alive(watchdog as number), 'nothing is left', 6000)
-}, 30_000)
+test.runIf(process.platform === 'linux')(
+  'a host that is killed leaves nothing: no server, no child of one, no watchdog',
+  async () => {
+    const host = compileFixture('host', mkdtempSync(join(folder, 'host-')))
+    const mark = `tapline-mark-${process.pid}-${Date.now()}`
+    const child = spawn(process.execPath, [host, 'plain', 'stubborn', 'kid', 'kid-detached'], {
+      env: { ...process.env, TAPLINE_TEST_MARK: mark },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    const watchdog = watchdogOf(child.pid as number)
+    expect(watchdog).not.toBeNull()
+    // the host, four servers and two children of theirs
+    expect(marked(mark).length).toBe(7)
+    child.kill('SIGKILL')
+    await until(() => marked(mark).length === 0 && !alive(watchdog as number), 'nothing is left', 6000)
+  },
+  30_000,
+)
 
-test.runIf(process.platform === 'linux')('the watchdog knows only what was added and not taken back, ends with its host, and is started again where somebody ends it', async () => {
-  const watch = new Watchdog()
-  watch.start()
-  const kept = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
-  const ended = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
-  watch.add(kept.pid as number)
-  watch.add(ended.pid as number)
-  const pid = watch.pid as number
-  expect(readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').filter(Boolean).every((one) => /^(PATH|PWD)=/.test(one))).toBe(true)
-  process.kill(pid, 'SIGKILL')
-  await until(() => watch.pid !== null && watch.pid !== pid, 'a new one')
-  watch.delete(kept.pid as number)
-  await watch.close()
-  expect(alive(kept.pid as number)).toBe(true)
-  await until(() => !alive(ended.pid as number), 'the listed group is ended')
-  kept.kill('SIGKILL')
-})
+test.runIf(process.platform === 'linux')(
+  'the watchdog knows only what was added and not taken back, ends with its host, and is started again where somebody ends it',
+  async () => {
+    const watch = new Watchdog()
+    watch.start()
+    const kept = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+    const ended = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+    watch.add(kept.pid as number)
+    watch.add(ended.pid as number)
+    const pid = watch.pid as number
+    expect(
+      readFileSync(`/proc/${pid}/environ`, 'latin1')
+        .split('\0')
+        .filter(Boolean)
+        .every((one) => /^(PATH|PWD)=/.test(one)),
+    ).toBe(true)
+    process.kill(pid, 'SIGKILL')
+    await until(() => watch.pid !== null && watch.pid !== pid, 'a new one')
+    watch.delete(kept.pid as number)
+    await watch.close()
+    expect(alive(kept.pid as number)).toBe(true)
+    await until(() => !alive(ended.pid as number), 'the listed group is ended')
+    kept.kill('SIGKILL')
+  },
+)
 
 /** The `sh` child of the host. */
 function watchdogOf(parent: number): number | null {

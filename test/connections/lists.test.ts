@@ -47,7 +47,11 @@ test('an empty cursor is sent back once and ends the list quietly when it comes 
   const { tools, diagnostics } = await lease(pool, 'list-empty-cursor', { log }).connection.ready()
   expect([...tools.keys()]).toEqual(['a', 'b'])
   expect(diagnostics).toEqual([])
-  expect(readLog(log).filter((one) => one['event'] === 'tools/list').map((one) => (one['params'] as JsonObject)['cursor'])).toEqual([undefined, ''])
+  expect(
+    readLog(log)
+      .filter((one) => one['event'] === 'tools/list')
+      .map((one) => (one['params'] as JsonObject)['cursor']),
+  ).toEqual([undefined, ''])
 })
 
 test('the start limit ends slow pages: what was read is kept', async () => {
@@ -88,7 +92,10 @@ test('a server without tools is asked for none; one without resources or templat
 test('a tool that is nested deeply enough to overflow a stack is left out', async () => {
   let schema: unknown = {}
   for (let i = 0; i < 100_000; i++) schema = { a: schema }
-  const { tools, diagnostics } = await readTools({ key, page: () => Promise.resolve({ tools: [{ name: 'deep', inputSchema: schema }, { name: 'fine' }] } as JsonObject) }, 1000)
+  const { tools, diagnostics } = await readTools(
+    { key, page: () => Promise.resolve({ tools: [{ name: 'deep', inputSchema: schema }, { name: 'fine' }] } as JsonObject) },
+    1000,
+  )
   expect([...tools.keys()]).toEqual(['fine'])
   expect(codes(diagnostics)).toEqual(['bad_item'])
 })
@@ -97,7 +104,9 @@ test('a later page that fails cuts the list short; a server that ends fails it',
   const source = (code: 'SERVER_FAILED' | 'SERVER_EXITED') => ({
     key,
     page: (_method: string, { cursor }: JsonObject) =>
-      cursor === undefined ? Promise.resolve({ prompts: [{ name: 'p' }], nextCursor: 'x' } as JsonObject) : Promise.reject(new TaplineError(code, 'no')),
+      cursor === undefined
+        ? Promise.resolve({ prompts: [{ name: 'p' }], nextCursor: 'x' } as JsonObject)
+        : Promise.reject(new TaplineError(code, 'no')),
   })
   const list = await readList(source('SERVER_FAILED'), 'prompts', 1000)
   expect(list.items).toEqual([{ name: 'p' }])
@@ -106,8 +115,17 @@ test('a later page that fails cuts the list short; a server that ends fails it',
 })
 
 test('whatever a server answers, a list ends within 64 requests and keeps each item once', async () => {
-  const item = fc.oneof(fc.record({ uri: fc.constantFrom('a', 'b', 'c') }), fc.anything().map((value) => value as never))
-  const page = fc.record({ resources: fc.oneof(fc.array(item), fc.jsonValue()), nextCursor: fc.oneof(fc.constantFrom('', 'x', 'y', 'z'), fc.string(), fc.jsonValue()) }, { requiredKeys: [] })
+  const item = fc.oneof(
+    fc.record({ uri: fc.constantFrom('a', 'b', 'c') }),
+    fc.anything().map((value) => value as never),
+  )
+  const page = fc.record(
+    {
+      resources: fc.oneof(fc.array(item), fc.jsonValue()),
+      nextCursor: fc.oneof(fc.constantFrom('', 'x', 'y', 'z'), fc.string(), fc.jsonValue()),
+    },
+    { requiredKeys: [] },
+  )
   await fc.assert(
     fc.asyncProperty(fc.array(page, { minLength: 1, maxLength: 5 }), async (pages) => {
       let requests = 0

@@ -16,7 +16,11 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const failure = (promise: Promise<unknown>): Promise<TaplineError> => promise.then(() => Promise.reject(new Error('it did not fail')), (error: unknown) => error as TaplineError)
+const failure = (promise: Promise<unknown>): Promise<TaplineError> =>
+  promise.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error as TaplineError,
+  )
 const starts = (log: string): number => readLog(log).filter((one) => one['event'] === 'start').length
 
 test('a lease starts nothing; two callers join one start; two leases share one connection', async () => {
@@ -82,7 +86,10 @@ test('a server that ends at once fails at once, with exit code and redacted stde
   const began = Date.now()
   const error = await failure(connection.ready())
   expect(Date.now() - began).toBeLessThan(6000)
-  expect(error).toMatchObject({ code: 'SERVER_START_FAILED', data: { exitCode: 3, stderr: ['first line', 'token is [redacted]', 'missing API_KEY'] } })
+  expect(error).toMatchObject({
+    code: 'SERVER_START_FAILED',
+    data: { exitCode: 3, stderr: ['first line', 'token is [redacted]', 'missing API_KEY'] },
+  })
   expect(error.message).toMatch(/^dies ended during initialize with exit code 3; .*missing API_KEY$/)
   expect(await failure(connection.ready())).toBe(error)
   expect(await failure(connection.ready())).toBe(error)
@@ -138,7 +145,12 @@ test('junk on stdout is counted and kept for a diagnostic, and never acted on', 
   const { connection } = lease(pool, 'junk')
   const { diagnostics, tools } = await connection.ready()
   expect(tools.size).toBe(15)
-  expect(diagnostics).toEqual([expect.objectContaining({ code: 'stdout_noise', message: expect.stringMatching(/^junk: 5 lines on stdout .*Server v1 started/) as string })])
+  expect(diagnostics).toEqual([
+    expect.objectContaining({
+      code: 'stdout_noise',
+      message: expect.stringMatching(/^junk: 5 lines on stdout .*Server v1 started/) as string,
+    }),
+  ])
 })
 
 test('a flood without a line end fails the start at once, with the limit', async () => {
@@ -182,7 +194,9 @@ test('a server gets the allow-list, what the definition names, and nothing else'
   await lease(pool, 'plain', { log, env: { EMPTY: '', HALF: 'a-$HOME' }, launch: { envVars: ['PASSED_ON', 'NOT_SET'] } }).connection.ready()
   const env = readLog(log)[0]?.['env'] as Record<string, string>
   expect(env).toMatchObject({ PASSED_ON: 'passed', EMPTY: '', HALF: 'a-$HOME', LC_TEST: 'de', PATH: process.env['PATH'] })
-  expect(Object.keys(env).filter((name) => !/^(HOME|LOGNAME|PATH|SHELL|USER|LANG|LC_\w+|TERM|TMPDIR|TZ|PASSED_ON|EMPTY|HALF)$/.test(name))).toEqual([])
+  expect(
+    Object.keys(env).filter((name) => !/^(HOME|LOGNAME|PATH|SHELL|USER|LANG|LC_\w+|TERM|TMPDIR|TZ|PASSED_ON|EMPTY|HALF)$/.test(name)),
+  ).toEqual([])
 })
 
 test('an unknown executor, an HTTP server and a registration with a problem reject at ready()', async () => {
@@ -192,5 +206,8 @@ test('an unknown executor, an HTTP server and a registration with a problem reje
   const one = { ...registration('web'), launch: { type: 'http', url: 'http://127.0.0.1:1/', headers: {} } as const }
   const { connection } = pool.lease({ key: keys.intern(one.key), registration: one, environment: environment() })
   expect(connection.transport).toBe('http')
-  expect(await failure(connection.ready())).toMatchObject({ code: 'SERVER_START_FAILED', message: expect.stringContaining('HTTP servers come with a later version') as string })
+  expect(await failure(connection.ready())).toMatchObject({
+    code: 'SERVER_START_FAILED',
+    message: expect.stringContaining('HTTP servers come with a later version') as string,
+  })
 })

@@ -141,7 +141,8 @@ test('a server in memory runs over the same transport, with its own environment'
     async echo({ lines, send, log, request }) {
       for await (const line of lines) {
         const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: {} } })
+        if (method === 'initialize')
+          send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: {} } })
         else if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'one' }] } })
         else if (method === 'tools/call') send({ jsonrpc: '2.0', id, result: { content: [], env: request.env } })
       }
@@ -156,8 +157,13 @@ test('a server in memory runs over the same transport, with its own environment'
   expect(connection.transport).toBe('memory')
   expect(connection.info?.pid).toBeNull()
   expect(await connection.request('tools/call', { name: 'one' }, { idleTimeoutMs: 5000 })).toEqual({ content: [], env: { A: '1' } })
-  await expect(lease(pool, 'fails', { launch: { command: 'fails' }, on }).connection.ready()).rejects.toMatchObject({ code: 'SERVER_START_FAILED', message: expect.stringMatching(/exit code 1.*out of order/) as string })
-  await expect(lease(pool, 'none', { launch: { command: 'none' }, on }).connection.ready()).rejects.toMatchObject({ code: 'SERVER_START_FAILED' })
+  await expect(lease(pool, 'fails', { launch: { command: 'fails' }, on }).connection.ready()).rejects.toMatchObject({
+    code: 'SERVER_START_FAILED',
+    message: expect.stringMatching(/exit code 1.*out of order/) as string,
+  })
+  await expect(lease(pool, 'none', { launch: { command: 'none' }, on }).connection.ready()).rejects.toMatchObject({
+    code: 'SERVER_START_FAILED',
+  })
   await pool.close()
   expect(connection.state).toBe('closed')
 })

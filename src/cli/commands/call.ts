@@ -1,9 +1,8 @@
 /** `tapline call`: one tool call through the whole pipeline. */
 import { TaplineError } from '../../errors.ts'
-import type { Session, ToolCallRequest } from '../../runtime/types.ts'
+import type { ToolCallRequest } from '../../runtime/types.ts'
 import { approverFor } from '../approver.ts'
 import type { Approve } from '../approver.ts'
-import type { ServerKey } from '../../servers/key.ts'
 import type { CliContext } from '../context.ts'
 import { statusOfExplanation, statusOfOutcome } from '../exit-status.ts'
 import { withSession } from '../open.ts'
@@ -27,6 +26,8 @@ export interface CallCommandOptions extends SelectorOptions {
 export async function run(context: CliContext, name: string, args: string | undefined, options: CallCommandOptions): Promise<number> {
   const { out, progress, interrupt } = context
   const target = targetOf(name, options)
+  // a raw name stays what was asked for, also where no such tool is found
+  const asked = target.name === undefined ? target.tool : null
   const value = await readToolArguments(args, context)
   const request: ToolCallRequest = value === undefined ? target : { ...target, arguments: value }
   const limits = { signal: interrupt.signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) }
@@ -34,8 +35,7 @@ export async function run(context: CliContext, name: string, args: string | unde
   return withSession(context, approver === undefined ? {} : { approver }, async (session) => {
     if (options.explain === true) {
       const explanation = await progress.during(`explaining ${name}`, () => session.explain(request, { ...limits, trace: true }))
-      const tool = await rawNameOf(session, target, explanation.owner)
-      await out.result({ json: () => explanationJson(explanation, tool), text: (paint) => explanationText(explanation, tool, paint) })
+      await out.result({ json: () => explanationJson(explanation, asked), text: (paint) => explanationText(explanation, asked, paint) })
       return statusOfExplanation(explanation)
     }
     const outcome = await progress.during(`calling ${name}`, () =>
@@ -46,8 +46,7 @@ export async function run(context: CliContext, name: string, args: string | unde
           progress.update(`calling ${name}: ${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}`),
       }),
     )
-    const tool = out.json ? await rawNameOf(session, target, outcome.owner) : null
-    await out.result({ json: () => outcomeJson(outcome, tool), text: () => outcomeText(outcome) })
+    await out.result({ json: () => outcomeJson(outcome, asked), text: () => outcomeText(outcome) })
     if (!out.json) {
       const note = outcomeNote(outcome, out.paintErr)
       if (note !== '') out.line(note)
@@ -68,16 +67,4 @@ export function targetOf(name: string, options: SelectorOptions): Target {
     })
   }
   return { name }
-}
-
-/** The raw name of the tool that was called; null where the name fitted none. Starts no server: the owner has just been listed. */
-async function rawNameOf(session: Session, target: Target, owner: ServerKey | null): Promise<string | null> {
-  if (target.name === undefined) return target.tool
-  if (owner === null) return null
-  const named = { server: owner.name, waitMs: 0 }
-  // with the flag off an environment cannot be named, and need not be: there is one server of each name
-  const list = await session
-    .listTools({ ...named, environmentId: owner.environmentId })
-    .catch(() => session.listTools(named).catch(() => null))
-  return list?.tools.find((tool) => tool.name === target.name && tool.owner === owner)?.tool ?? null
 }

@@ -7,16 +7,16 @@ import { ownerJson, ownerText } from './owner.ts'
 import { traceJson, traceText } from './trace.ts'
 
 /** The document of `tapline explain`: as that of `call`, with what would be sent. */
-export function explanationJson(explanation: Explanation, tool: string | null): Readonly<Record<string, unknown>> {
+export function explanationJson(explanation: Explanation, asked: string | null): Readonly<Record<string, unknown>> {
   const { outcome, owner, wouldEnd, wouldSend, trace } = explanation
   // `explain` of a session speaks of tool calls only
-  const end = outcome === null ? null : outcomeJson(outcome as Parameters<typeof outcomeJson>[0], tool)
+  const end = outcome === null ? null : outcomeJson(outcome as Parameters<typeof outcomeJson>[0], asked)
   return {
     ...(end ?? { code: null, message: null }),
     outcome: wouldEnd,
     sent: 'no',
     owner: owner === null ? null : ownerJson(owner),
-    tool,
+    tool: explanation.tool ?? asked,
     result: null,
     wouldSend,
     trace: traceJson(trace),
@@ -24,8 +24,9 @@ export function explanationJson(explanation: Explanation, tool: string | null): 
 }
 
 /** What would happen, what would be sent, and why. */
-export function explanationText(explanation: Explanation, tool: string | null, paint: Paint): string {
+export function explanationText(explanation: Explanation, asked: string | null, paint: Paint): string {
   const { owner, wouldEnd, outcome, wouldSend, trace } = explanation
+  const tool = explanation.tool ?? asked
   const head = `${owner === null ? 'no owner' : ownerText(owner)}${tool === null ? '' : `  ${visibleLine(tool)}`}`
   const why = outcome === null || outcome.outcome === 'completed' ? '' : `: ${visibleMessage(outcome.message)} (${outcome.code})`
   const lines = [paint.bold(head), `${END[wouldEnd] ?? `would end as ${wouldEnd}`}${why}`]

@@ -6,15 +6,15 @@ import { visibleMessage } from './escape.ts'
 import { ownerJson, ownerText } from './owner.ts'
 import { traceJson } from './trace.ts'
 
-/** The document of `tapline call`. `tool` is the raw name, null where the name fitted no tool. */
-export function outcomeJson(outcome: CallOutcome, tool: string | null): Readonly<Record<string, unknown>> {
+/** The document of `tapline call`. `tool` is the raw name: that of the tool that was found, else the one `asked` for, else null. */
+export function outcomeJson(outcome: CallOutcome, asked: string | null): Readonly<Record<string, unknown>> {
   const failed = outcome.outcome === 'completed' ? null : outcome
   return {
     outcome: outcome.outcome,
     code: outcome.code,
     sent: outcome.sent,
     owner: outcome.owner === null ? null : ownerJson(outcome.owner),
-    tool,
+    tool: outcome.tool ?? asked,
     result: outcome.outcome === 'completed' ? outcome.result : null,
     message: failed === null ? null : failed.message,
     ...(failed === null ? {} : { remedy: failed.remedy }),

@@ -2,12 +2,35 @@
 
 const POSIX: readonly string[] = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'LANG', 'TERM', 'TMPDIR', 'TZ']
 const WINDOWS: readonly string[] = [
-  'APPDATA', 'COMSPEC', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA', 'NUMBER_OF_PROCESSORS', 'OS', 'PATH', 'PATHEXT', 'PROCESSOR_ARCHITECTURE',
-  'PROGRAMDATA', 'PROGRAMFILES', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERNAME', 'USERPROFILE', 'WINDIR', 'LANG', 'TZ',
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'NUMBER_OF_PROCESSORS',
+  'OS',
+  'PATH',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+  'LANG',
+  'TZ',
 ]
 
 /** The allow-list taken from `host`, then `named` over it. Names are case-insensitive on Windows. */
-export function localEnv(named: Readonly<Record<string, string>>, host: NodeJS.ProcessEnv = process.env, platform: string = process.platform): Record<string, string> {
+export function localEnv(
+  named: Readonly<Record<string, string>>,
+  host: NodeJS.ProcessEnv = process.env,
+  platform: string = process.platform,
+): Record<string, string> {
   const windows = platform === 'win32'
   const allowed = new Set(windows ? WINDOWS : POSIX)
   const fold = (name: string): string => (windows ? name.toUpperCase() : name)

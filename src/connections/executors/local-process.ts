@@ -72,7 +72,10 @@ export class LocalProcess implements StdioProcess {
 
   #signal(how: 'terminate' | 'kill'): void {
     if (process.platform === 'win32') {
-      spawn('taskkill', ['/pid', String(this.pid), '/T', ...(how === 'kill' ? ['/F'] : [])], { stdio: 'ignore', windowsHide: true }).on('error', () => {})
+      spawn('taskkill', ['/pid', String(this.pid), '/T', ...(how === 'kill' ? ['/F'] : [])], { stdio: 'ignore', windowsHide: true }).on(
+        'error',
+        () => {},
+      )
       return
     }
     const signal = how === 'kill' ? 'SIGKILL' : 'SIGTERM'

@@ -23,21 +23,38 @@ class LocalExecutor implements Executor {
   async startStdio(request: LaunchRequest, { signal }: { readonly signal: AbortSignal }): Promise<StdioProcess> {
     const { command, args, cwd, env, label } = request
     const folder = await stat(cwd).catch((error: unknown) => error as NodeJS.ErrnoException)
-    if (folder instanceof Error) throw failed(label, folder.code === 'ENOENT' ? `cwd ${cwd} does not exist` : `cwd ${cwd} cannot be used (${folder.code ?? folder.message})`)
+    if (folder instanceof Error)
+      throw failed(
+        label,
+        folder.code === 'ENOENT' ? `cwd ${cwd} does not exist` : `cwd ${cwd} cannot be used (${folder.code ?? folder.message})`,
+      )
     if (!folder.isDirectory()) throw failed(label, `cwd ${cwd} is not a folder`)
     const { default: spawn } = await import('cross-spawn')
     signal.throwIfAborted()
     const windows = process.platform === 'win32'
     let child
     try {
-      child = spawn(command, [...args], { cwd, env: localEnv(env), stdio: ['pipe', 'pipe', 'pipe'], detached: !windows, windowsHide: true, shell: false })
+      child = spawn(command, [...args], {
+        cwd,
+        env: localEnv(env),
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: !windows,
+        windowsHide: true,
+        shell: false,
+      })
     } catch (error) {
       // the text of the error holds the value, which may be a secret
-      throw failed(label, `its command, arguments or variables cannot be passed to a process (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`)
+      throw failed(
+        label,
+        `its command, arguments or variables cannot be passed to a process (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      )
     }
     if (child.pid !== undefined) this.#watch.add(child.pid)
-    const broken = await new Promise<NodeJS.ErrnoException | null>((resolve) => child.once('error', resolve).once('spawn', () => resolve(null)))
+    const broken = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+      child.once('error', resolve).once('spawn', () => resolve(null)),
+    )
     child.on('error', () => {})
+    if (broken && child.pid !== undefined) this.#watch.delete(child.pid)
     if (broken) throw failed(label, await whyNotStarted(command, broken), broken)
     const started = new LocalProcess(child, this.#watch)
     this.#processes.add(started)
@@ -59,7 +76,12 @@ function failed(label: string, why: string, cause?: unknown): TaplineError {
 
 async function whyNotStarted(command: string, { code, message }: NodeJS.ErrnoException): Promise<string> {
   if (code === 'ENOENT') {
-    const there = /[\\/]/.test(command) && (await stat(command).then(() => true, () => false))
+    const there =
+      /[\\/]/.test(command) &&
+      (await stat(command).then(
+        () => true,
+        () => false,
+      ))
     return there ? `the program that the first line of ${command} names was not found` : `command ${command} was not found`
   }
   if (code === 'EACCES') return `command ${command} may not be executed`

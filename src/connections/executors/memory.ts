@@ -30,7 +30,10 @@ export function memoryExecutor(servers: Readonly<Record<string, MemoryServer>>):
         lost: new Promise<never>(() => {}),
         startStdio(request) {
           const server = Object.hasOwn(servers, request.command) ? servers[request.command] : undefined
-          if (!server) return Promise.reject(new TaplineError('SERVER_START_FAILED', `${request.label} was not started: command ${request.command} was not found`))
+          if (!server)
+            return Promise.reject(
+              new TaplineError('SERVER_START_FAILED', `${request.label} was not started: command ${request.command} was not found`),
+            )
           const one = new MemoryProcess(server, request)
           running.add(one)
           void one.exited.then(() => running.delete(one))

@@ -33,7 +33,8 @@ export function processTable(): ReadonlyMap<number, ProcessEntry> | null {
       // the command in parentheses may hold anything, parentheses too
       const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      if (fields[0] !== 'Z' && fields[0] !== 'X') table.set(pid, { pid, parent: Number(fields[1]), group: Number(fields[2]), started: fields[19] ?? '' })
+      if (fields[0] !== 'Z' && fields[0] !== 'X')
+        table.set(pid, { pid, parent: Number(fields[1]), group: Number(fields[2]), started: fields[19] ?? '' })
     } catch {
       // it ended while we were reading
     }
