@@ -9,16 +9,12 @@ export interface SelectorOptions {
   readonly installation?: string
 }
 
-/** The word that selects the server without an environment, and the one that selects the server without an installation. */
-const THREAD_WIDE = 'thread-wide'
-const DEFAULT = 'default'
-
-/** The parts that were given. Empty text counts as left out; `thread-wide` and `default` are null. */
+/** The parts that were given. Empty text counts as left out; what `thread-wide` and `default` mean is for the resolver to say. */
 export function selectorOf(options: SelectorOptions): Partial<ServerSelector> {
   return {
     ...(given(options.server) ? { server: options.server } : {}),
-    ...(given(options.environment) ? { environmentId: options.environment === THREAD_WIDE ? null : options.environment } : {}),
-    ...(given(options.installation) ? { installationId: options.installation === DEFAULT ? null : options.installation } : {}),
+    ...(given(options.environment) ? { environmentId: options.environment } : {}),
+    ...(given(options.installation) ? { installationId: options.installation } : {}),
   }
 }
 

@@ -164,7 +164,7 @@ export class ConnectionPool {
       )
     if (this.#closing) return Promise.reject(new TaplineError('SESSION_CLOSED', `environment ${id} was closed`))
     const { secrets, onDiagnostic } = this.#options
-    if (kind === 'local') this.#watchdog.start()
+    if (definition.kind === 'local') this.#watchdog.start()
     const log = (line: string): void =>
       onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
     const connected = Promise.resolve().then(() =>

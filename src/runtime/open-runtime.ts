@@ -20,6 +20,11 @@ const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'feat
 
 /** Reads and checks; starts no server. Rejects for mistakes of a file or of the caller (CONFIG_…, FLAG_…, HOOK_BAD_PLUGIN); one bad server is a diagnostic. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  return assembleRuntime(options, executorsByKind(options.executors ?? []))
+}
+
+/** The same with executors, by kind, of the caller's choice. */
+export async function assembleRuntime(options: RuntimeOptions, executors: ReadonlyMap<string, ExecutorDefinition>): Promise<LiveRuntime> {
   const secrets = new Secrets()
   const host = hostConfig(options)
   const loaded = await loadConfig({ files: configFiles(options.config), ...(host && { host }), env: process.env, secrets, cwd: process.cwd() })
@@ -37,7 +42,7 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
     keys,
     catalog: builder.build(keys, 1),
     environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec)])),
-    executors: executorsByKind(options.executors ?? []),
+    executors,
     entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
     secrets,
     idleCloseMs: options.idleCloseMs ?? 60_000,
@@ -47,7 +52,7 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 
 /** One runtime for one session: closing the session closes the runtime. */
 export async function openSession(options: RuntimeOptions & Omit<SessionOptions, 'environments'> = {}): Promise<Session> {
-  const runtime = (await openRuntime(options)) as LiveRuntime
+  const runtime = await assembleRuntime(options, executorsByKind(options.executors ?? []))
   try {
     const { id, approver, approvalTimeoutMs, trace, signal } = options
     return await runtime.openOnlySession({

@@ -107,8 +107,8 @@ test('every command has help with the global options', async () => {
 test('the words of the selectors', () => {
   expect(selectorOf({ server: 's', environment: 'thread-wide', installation: 'default' })).toEqual({
     server: 's',
-    environmentId: null,
-    installationId: null,
+    environmentId: 'thread-wide',
+    installationId: 'default',
   })
   expect(selectorOf({ server: 's', environment: 'e', installation: 'i' })).toEqual({ server: 's', environmentId: 'e', installationId: 'i' })
   expect(selectorOf({ server: '', environment: '', installation: '' })).toEqual({})

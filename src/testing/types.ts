@@ -1,0 +1,66 @@
+/** The public shapes of `tapline/testing`. */
+import type { EnvironmentDefinition, ServerDefinition } from '../config/config.ts'
+import type { CallOutcome } from '../hooks/outcome.ts'
+import type { JsonObject } from '../json.ts'
+import type { CallOptions } from '../pipeline/request.ts'
+import type { ApprovalQuestion, Approver, Runtime, RuntimeOptions, Session, SessionOptions, ToolCallRequest } from '../runtime/types.ts'
+import type { ServerKey } from '../servers/key.ts'
+import type { ScriptedServerSpec } from './scripted-server.ts'
+
+/** What a definition says of a server beside how it is started: approval modes, filters, limits … */
+export type TestServerPolicy = Omit<Extract<ServerDefinition, { readonly command: string }>, 'command' | 'args' | 'env' | 'envVars' | 'cwd' | 'url'>
+
+/** Servers by bare name. */
+export type TestServers = Readonly<Record<string, ScriptedServerSpec>>
+
+/** An environment with more than servers. */
+export interface TestEnvironment extends Pick<EnvironmentDefinition, 'cwd' | 'extraRoots' | 'permissions' | 'approvalPolicy' | 'codexExecutable'> {
+  readonly servers: TestServers
+  /** bare name of a server → what is said of it here; stronger than that of the runtime */
+  readonly policies?: Readonly<Record<string, TestServerPolicy>>
+}
+
+/** Options of a session of a test runtime. */
+export interface TestSessionOptions extends Omit<SessionOptions, 'approver'> {
+  /** default: accepts once; null: nobody is there to be asked */
+  readonly approver?: Approver | null
+}
+
+/** Everything of `RuntimeOptions` but what says where servers come from. */
+export interface TestRuntimeOptions extends Omit<RuntimeOptions, 'environments' | 'mcpServers' | 'config' | 'executors'> {
+  /** id → its servers, or an object with `servers` and more (an environment with a server named `servers` needs that form) */
+  readonly environments?: Readonly<Record<string, TestServers | TestEnvironment>>
+  /** servers without an environment */
+  readonly threadWide?: TestServers
+  /** bare name of a server → what is said of it, in every environment */
+  readonly policies?: Readonly<Record<string, TestServerPolicy>>
+  /** the session that is opened at once */
+  readonly session?: TestSessionOptions
+}
+
+/** A request or notification that reached a server. */
+export interface SentMessage {
+  readonly owner: ServerKey
+  /** `initialize`, `tools/list`, `tools/call`, `notifications/cancelled` … */
+  readonly method: string
+  /** as they came; frozen */
+  readonly params: JsonObject & { readonly _meta?: JsonObject }
+}
+
+/** A question that was put to a person. */
+export interface AskedQuestion extends ApprovalQuestion {
+  readonly kind: 'approval'
+}
+
+/** A real runtime whose servers are functions of the test. */
+export interface TestRuntime extends Runtime {
+  /** one session, opened already */
+  readonly session: Session
+  /** everything that reached a server, in order: a copy as of now */
+  readonly sent: readonly SentMessage[]
+  /** every question of every session, in order: a copy as of now */
+  readonly asked: readonly AskedQuestion[]
+  /** A call of `session`. */
+  callTool(request: ToolCallRequest, options?: CallOptions): Promise<CallOutcome>
+  openSession(options?: TestSessionOptions): Promise<Session>
+}
