@@ -45,9 +45,13 @@ export function sameJson(a: Json, b: Json): boolean {
 
 /** Freezes a JSON value that is ours, all the way down, and gives it back. */
 export function deepFreeze<T extends Json>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const key of Object.keys(value)) deepFreeze((value as JsonObject)[key] as Json)
+  // a loop, because results of servers may be nested deeper than a stack goes
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const one = open.pop()
+    if (typeof one !== 'object' || one === null || Object.isFrozen(one)) continue
+    Object.freeze(one)
+    for (const key of Object.keys(one)) open.push((one as JsonObject)[key])
   }
   return value
 }

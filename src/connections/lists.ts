@@ -9,7 +9,7 @@ import { printable, seconds } from './printable.ts'
 import { toolRecord } from './tool-record.ts'
 
 /** Most pages of one list. */
-export const PAGE_LIMIT = 64
+const PAGE_LIMIT = 64
 /** Most diagnostics of one code and list. */
 const TOLD = 10
 

@@ -13,7 +13,7 @@ import { LONGEST_DELAY, PendingRequest } from './pending-request.ts'
 import { printable } from './printable.ts'
 
 /** Revisions that both the SDK and we speak, newest first. */
-export const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 
 /** What the server said of itself. */
 export interface PeerInfo {

@@ -3,9 +3,9 @@ import type { Secrets } from '../secrets.ts'
 import { printable } from './printable.ts'
 
 /** Lines that are kept. */
-export const TAIL_LINES = 20
+const TAIL_LINES = 20
 /** Bytes that are shown. */
-export const TAIL_BYTES: number = 8 * 1024
+const TAIL_BYTES: number = 8 * 1024
 // more is kept than shown: a secret that the cut would split lies in the half that is not shown
 const KEPT_BYTES = 2 * TAIL_BYTES
 

@@ -16,6 +16,8 @@ export class CallArguments {
       this.#isOurs = true
     } else if (isJsonObject(value)) {
       this.#value = value
+      // it writes itself as something else: that is what is looked at, and sent
+      if (typeof value['toJSON'] === 'function') this.own()
     } else {
       throw new TaplineError('CALL_INVALID_REQUEST', `arguments must be a JSON object, not ${describe(value)}`, {
         remedy: 'Send the arguments as an object.',

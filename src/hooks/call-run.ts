@@ -40,8 +40,8 @@ export class CallRun {
   /** who and what is meant, as soon as that is known: a server that does not start has an owner too */
   located: { readonly owner: ServerKey; readonly tool: string | null } | null = null
   votes: Vote[] | null = null
-  /** keys of `_meta` that taps added: key → value and who set it */
-  patch: Map<string, { readonly value: Json; readonly plugin: string }> | null = null
+  /** keys of `_meta`: key → value and the plugin that set it; null: the caller */
+  patch: Map<string, { readonly value: Json; readonly by: { readonly plugin: string; readonly instance: object } | null }> | null = null
   sent: 'no' | 'yes' | 'unknown' = 'no'
   /** the call has its outcome: whatever still runs must not do anything any more */
   ended: TaplineError | null = null

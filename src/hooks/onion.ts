@@ -7,7 +7,7 @@ import type { CallRun } from './call-run.ts'
 import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
 import { readResult } from './returns.ts'
 import { LiveTapContext } from './tap-context.ts'
-import { type TapStep, thrownBy } from './tap-step.ts'
+import { ownError, type TapStep, thrownBy } from './tap-step.ts'
 import { changedOwner, TapView } from './tap-view.ts'
 
 /** The innermost layer: writes to the owner's connection. */
@@ -47,8 +47,10 @@ class Layer implements Deadline {
   #isOver = false
   #pending = 0
   #msLeft: number
+  #last: Promise<JsonObject> | null = null
   #result: JsonObject | null = null
   #innerErrors: unknown[] = []
+  #outer: CallRun['waiting'] = null
 
   constructor(step: TapStep, run: CallRun, wheel: DeadlineWheel, inner: () => Promise<JsonObject>) {
     this.#step = step
@@ -67,24 +69,32 @@ class Layer implements Deadline {
       this.#resolve = resolve
       this.#reject = reject
     })
+    this.#outer = this.#run.waiting
+    this.#run.waiting = this
     this.#wheel.add(this, this.#msLeft)
-    let value: unknown
     try {
-      value = this.#step.fn(this.#view, this.#next, this.#context)
+      const value = this.#step.fn(this.#view, this.#next, this.#context)
+      if (types.isPromise(value)) {
+        then.call(
+          value,
+          (result: unknown) => this.#settled(result),
+          (error: unknown) => this.#failed(thrownBy(this.#step, this.#run, error), error),
+        )
+      } else this.#failed(this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'returned no promise'), null)
     } catch (error) {
       this.#failed(thrownBy(this.#step, this.#run, error), error)
-      return outcome
     }
-    if (!types.isPromise(value)) {
-      this.#failed(this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'returned no promise'), null)
-      return outcome
-    }
-    then.call(
-      value,
-      (result: unknown) => this.#settled(result),
-      (error: unknown) => this.#failed(thrownBy(this.#step, this.#run, error), error),
-    )
     return outcome
+  }
+
+  /** The call has ended otherwise: no clock of it runs on, here and further out. */
+  abandon(): void {
+    if (this.#leave()) {
+      LiveTapContext.end(this.#context)
+      TapView.settle(this.#view)
+      this.#reject(this.#run.ended)
+    }
+    this.#outer?.abandon()
   }
 
   expire(): void {
@@ -113,7 +123,8 @@ class Layer implements Deadline {
     }
     if (this.#pending++ === 0) this.#msLeft = this.#wheel.remove(this)
     try {
-      return (this.#result = await this.#inner())
+      this.#last = this.#inner()
+      return (this.#result = await this.#last)
     } catch (error) {
       this.#innerErrors.push(error)
       throw error
@@ -132,7 +143,7 @@ class Layer implements Deadline {
       this.#step.trace(this.#run, this.#result === null ? 'answered' : 'called_next', this.#started)
       this.#resolve(result)
     } catch (error) {
-      this.#end(error as TaplineError)
+      this.#end(ownError(this.#step, this.#run, error))
     }
   }
 
@@ -155,8 +166,8 @@ class Layer implements Deadline {
     if (this.#step.blocks) return this.#reject(error)
     this.#run.context.log(error.message)
     if (this.#result !== null) return this.#resolve(this.#result)
-    if (this.#innerErrors.length > 0) return this.#reject(this.#innerErrors.at(-1))
-    this.#inner().then(this.#resolve, this.#reject)
+    // what the tap started is waited for, so that nothing is sent twice
+    ;(this.#last ?? this.#inner()).then(this.#resolve, this.#reject)
   }
 
   /** What this tap tried on the owner: an assignment, or something that it handed to next(). */
@@ -179,6 +190,7 @@ class Layer implements Deadline {
   #leave(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
+    if (this.#run.waiting === this) this.#run.waiting = this.#outer
     this.#wheel.remove(this)
     return true
   }

@@ -33,15 +33,15 @@ type ExactRewrite<R> = R extends Rewrite ? { readonly [K in Exclude<keyof R, 'ar
 
 /** Keys for `_meta`: `prefix/name`, as MCP wants them. */
 export type MetadataPatch = { readonly [key: `${string}/${string}`]: Json }
-type ReservedPrefix = 'codex' | 'mcp' | 'modelcontextprotocol' | `${string}.mcp` | `${string}.modelcontextprotocol`
+type ReservedPrefix = 'codex' | `${'' | `${string}.`}${'mcp' | 'modelcontextprotocol'}${'' | `.${string}`}`
 type ExactMetadata<P> = {
   // a computed key is only a `string` to the compiler: left to the check at run time
   readonly [K in keyof P]: string extends K
-    ? P[K]
+    ? Json
     : K extends `${ReservedPrefix}/${string}`
       ? ReservedKey
       : K extends `${string}/${string}`
-        ? P[K]
+        ? Json
         : K extends OwnershipKey
           ? NamesTheOwner
           : NeedsPrefix
@@ -171,6 +171,8 @@ export interface HookPorts {
 export interface HookPlugin {
   readonly name: string
   apply(ports: HookPorts): void | undefined | Disposable | AsyncDisposable
+  /** never there: a class or factory in the place of the plugin that it makes has a name and an `apply` too */
+  readonly bind?: never
 }
 
 /** For functions that are declared apart from the tap. */

@@ -1,4 +1,5 @@
 /** What a tap of each hook may return; everything else is refused by name. */
+import { types } from 'node:util'
 import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, snapshot } from '../json.ts'
@@ -12,6 +13,9 @@ import type { TapTrace } from './trace.ts'
 import { readVerdict } from './verdicts.ts'
 
 type Decision = TapTrace['decision']
+
+const then = Promise.prototype.then
+const ignore = (): void => {}
 
 /** resolve: nothing, `{ arguments }`, or deny(). */
 export function acceptResolve(run: CallRun, step: TapStep, value: unknown): Decision {
@@ -48,6 +52,7 @@ export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Dec
   if (value === undefined) return 'none'
   if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict, which belongs to approve,')
   const returned = plainObject(run, step, value)
+  const patch: [string, Json][] = []
   for (const key of Reflect.ownKeys(returned)) {
     if (typeof key === 'symbol') throw step.error(run, 'HOOK_BAD_RETURN', 'returned a key that is a symbol')
     const problem = metaKeyProblem(key)
@@ -55,10 +60,14 @@ export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Dec
     if (problem === 'reserved') throw step.error(run, 'HOOK_BAD_RETURN', `returned the reserved key ${key}`)
     if (problem === 'needs_prefix') throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
     const other = run.patch?.get(key)
-    if (other !== undefined && other.plugin !== step.plugin) {
-      throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${key}, which ${other.plugin === '' ? 'the caller' : `plugin "${other.plugin}"`} has set already,`)
+    if (other !== undefined && other.by?.instance !== step.instance) {
+      throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${key}, which ${other.by === null ? 'the caller' : `plugin "${other.by.plugin}"`} has set already,`)
     }
-    ;(run.patch ??= new Map()).set(key, { value: jsonCopy(run, step, returned[key], key), plugin: step.plugin })
+    patch.push([key, jsonCopy(run, step, returned[key], key)])
+  }
+  // all of it or nothing: the failure of this tap may be one that the call survives
+  for (const [key, value] of patch) {
+    ;(run.patch ??= new Map()).set(key, { value, by: step })
     run.trace?.meta(key, step.plugin)
   }
   return 'patch'
@@ -70,11 +79,11 @@ export function readResult(run: CallRun, step: TapStep, value: unknown, fromNext
   if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict in place of a result')
   const returned = plainObject(run, step, value)
   const list = run.method === 'tools/call' ? 'content' : run.method === 'resources/read' ? 'contents' : null
-  if (list !== null && !Array.isArray(returned[list])) {
-    assertOnlyKeys(run, step, returned, ...Object.keys(returned).filter((key) => !OWNERSHIP_KEYS.has(key)))
-    throw step.error(run, 'HOOK_BAD_RETURN', `returned a result without ${list}`)
-  }
-  return jsonCopy(run, step, returned, 'result') as JsonObject
+  // the copy is what is looked at: a getter or toJSON may give something else the second time
+  const copy = jsonCopy(run, step, returned, 'result')
+  if (isJsonObject(copy) && (list === null || Array.isArray(copy[list]))) return copy
+  assertOnlyKeys(run, step, returned, ...Object.keys(returned).filter((key) => !OWNERSHIP_KEYS.has(key)))
+  throw step.error(run, 'HOOK_BAD_RETURN', `returned a result without ${list ?? 'members'}`)
 }
 
 function refusal(run: CallRun, step: TapStep, reason = 'no reason given'): TaplineError {
@@ -89,6 +98,8 @@ function refusal(run: CallRun, step: TapStep, reason = 'no reason given'): Tapli
 
 function plainObject(run: CallRun, step: TapStep, value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    // nobody waits for it, and its failure must not end the host's process
+    if (types.isPromise(value)) then.call(value, ignore, ignore)
     if (typeof (value as { then?: unknown }).then === 'function') {
       throw step.error(run, 'HOOK_BAD_RETURN', step.isSync ? 'returned a promise (use tapPromise)' : 'returned a thenable that is not a promise')
     }

@@ -132,6 +132,13 @@ class SeriesRun implements Deadline {
     let value: unknown
     try {
       value = step.fn(view, context)
+      if (types.isPromise(value)) {
+        then.call(
+          value,
+          (result: unknown) => this.#settled(at, step, result),
+          (error: unknown) => this.#failed(at, step, error),
+        )
+      }
     } catch (error) {
       step.failed(run, view, thrownBy(step, run, error), started)
       return false
@@ -146,11 +153,6 @@ class SeriesRun implements Deadline {
     this.#started = started
     run.waiting = this
     this.#wheel.add(this, step.timeoutMs)
-    then.call(
-      value,
-      (result: unknown) => this.#settled(at, step, result),
-      (error: unknown) => this.#failed(at, step, error),
-    )
     return true
   }
 

@@ -1,4 +1,5 @@
 /** The five hooks of one session: tapable hooks with our own `compile`, filled once by the plugins' `apply`, closed from then on. */
+import { types } from 'node:util'
 import { AsyncSeriesHook } from 'tapable'
 import type { HookName } from '../errors.ts'
 import { asTaplineError, TaplineError } from '../errors.ts'
@@ -74,11 +75,11 @@ export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['
       if (disposable !== undefined) disposables.push(disposable)
     }
     const series = (hook: keyof typeof ACCEPT, builtin: BuiltinStep, at: 'first' | 'last'): Series => {
-      const raw = rawHook(hook, taps, (tap) => new TapStep(tap.spec, filterOf(tap), ACCEPT[hook]), (steps) => compileSeries(steps, wheel))
+      const raw = rawHook(hook, taps, (tap) => new TapStep(tap.spec, filterOf(tap), ACCEPT[hook], tap.entry.plugin), (steps) => compileSeries(steps, wheel))
       raw.tap({ name: `tapline:${hook}`, stage: at === 'first' ? -Infinity : Infinity, step: builtin }, never)
       return (run) => raw.promise(run) as Promise<void> | undefined
     }
-    const onion = rawHook('dispatch', taps, (tap) => new TapStep(tap.spec, filterOf(tap), never), (steps) => compileOnion(steps as TapStep[], builtins.connection, wheel))
+    const onion = rawHook('dispatch', taps, (tap) => new TapStep(tap.spec, filterOf(tap), never, tap.entry.plugin), (steps) => compileOnion(steps as TapStep[], builtins.connection, wheel))
     return {
       resolve: series('resolve', builtins.resolver, 'first'),
       approve: series('approve', builtins.policy, 'last'),
@@ -113,33 +114,35 @@ type Step = TapStep | BuiltinStep
 function rawHook(hook: HookName, taps: readonly RegisteredTap[], makeStep: (tap: RegisteredTap) => Step, compile: (steps: readonly Step[]) => (run: never) => unknown): AsyncSeriesHook<[unknown], { step: Step }> {
   const raw = new AsyncSeriesHook<[unknown], { step: Step }>(['run'], hook)
   Object.assign(raw, { compile: (options: { readonly taps: readonly { readonly step: Step }[] }) => compile(options.taps.map((tap) => tap.step)) })
-  for (const tap of inOrderOfNames(taps.filter(({ spec }) => spec.hook === hook))) {
-    raw.tap({ name: tap.id, stage: tap.spec.stage, step: makeStep(tap), ...(tap.before.length > 0 && { before: [...tap.before] }) } as never, never)
+  // tapable looks only at what is registered already, so the whole order is worked out first and given as stages
+  for (const [index, tap] of inOrder(taps.filter(({ spec }) => spec.hook === hook)).entries()) {
+    raw.tap({ name: tap.id, stage: index, step: makeStep(tap) }, never)
   }
   return raw
 }
 
-/** Taps so that every tap comes after those that its `before` names: tapable looks only at what is registered already. */
-function inOrderOfNames(taps: readonly RegisteredTap[]): (RegisteredTap & { readonly before: readonly string[] })[] {
-  const named = taps.map((tap) => ({
-    ...tap,
-    before: tap.spec.before.flatMap((name) => {
-      const found = taps.filter((other) => other.id !== tap.id && (other.spec.name === name || `${other.spec.plugin}/${other.spec.name}` === name))
-      if (found.length === 0) throw badBefore(tap.spec, `names "${name}" in before, and no plugin has such a tap on this hook`)
-      return found.map((other) => other.id)
-    }),
-  }))
-  const done = new Set<string>()
-  const result: typeof named = []
-  let rest = named
-  while (rest.length > 0) {
-    const ready = rest.filter((tap) => tap.before.every((id) => done.has(id)))
-    if (ready.length === 0) throw badBefore(rest[0]!.spec, 'is part of a circle of before')
-    for (const tap of ready) done.add(tap.id)
-    result.push(...ready)
-    rest = rest.filter((tap) => !done.has(tap.id))
+/** By stage, then by registration; a tap that others name in `before` has them in front of it, wherever their stage would put them. */
+function inOrder(taps: readonly RegisteredTap[]): readonly RegisteredTap[] {
+  const byStage = taps.toSorted((a, b) => a.spec.stage - b.spec.stage)
+  const inFront = new Map<RegisteredTap, RegisteredTap[]>(byStage.map((tap) => [tap, []]))
+  for (const tap of byStage) {
+    for (const name of new Set(tap.spec.before)) {
+      const named = byStage.filter((other) => other !== tap && (other.spec.name === name || `${other.spec.plugin}/${other.spec.name}` === name))
+      if (named.length === 0) throw badBefore(tap.spec, `names "${name}" in before, and no plugin has such a tap on this hook`)
+      for (const other of named) inFront.get(other)!.push(tap)
+    }
   }
-  return result
+  const result = new Set<RegisteredTap>()
+  const open = new Set<RegisteredTap>()
+  const place = (tap: RegisteredTap): void => {
+    if (result.has(tap)) return
+    if (open.has(tap)) throw badBefore(tap.spec, 'is part of a circle of before')
+    open.add(tap)
+    for (const other of inFront.get(tap)!) place(other)
+    result.add(tap)
+  }
+  for (const tap of byStage) place(tap)
+  return [...result]
 }
 
 const badBefore = (spec: TapSpec, problem: string): TaplineError =>
@@ -148,7 +151,7 @@ const badBefore = (spec: TapSpec, problem: string): TaplineError =>
 /** Runs `apply` with ports that close behind it. */
 function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], register: (spec: TapSpec) => void): Disposable | AsyncDisposable | undefined {
   const name: unknown = plugin?.name
-  if (typeof name !== 'string' || name.trim() === '' || typeof plugin.apply !== 'function') {
+  if (typeof plugin !== 'object' || typeof name !== 'string' || name.trim() === '' || typeof plugin.apply !== 'function') {
     throw new TaplineError('HOOK_BAD_PLUGIN', 'a hook plugin is an object with a name and an apply function')
   }
   let isOpen = true
@@ -176,6 +179,8 @@ function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], reg
     isOpen = false
   }
   if (returned === undefined) return undefined
+  // an async apply that fails must not end the host's process as well
+  if (types.isPromise(returned)) returned.catch(() => {})
   if (typeof returned === 'object' && returned !== null && (Symbol.dispose in returned || Symbol.asyncDispose in returned)) return returned as Disposable
   throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" returned something that is neither nothing nor a disposable (apply is synchronous)`, { plugin: name })
 }

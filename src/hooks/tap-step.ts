@@ -1,5 +1,6 @@
 /** One tap of a plugin, ready to run: whom it belongs to, what it wants to see, and how it fails. */
 import type { PipelineHook } from './outcome.ts'
+import type { ErrorCode } from '../errors.ts'
 import { isTaplineError, TaplineError } from '../errors.ts'
 import type { CallRun } from './call-run.ts'
 import { LiveTapContext } from './tap-context.ts'
@@ -19,17 +20,20 @@ export class TapStep {
   readonly isSync: boolean
   readonly timeoutMs: number
   readonly fn: TapSpec['fn']
+  /** the plugin itself: two plugins of one name are two */
+  readonly instance: object
   readonly #onFailure: TapSpec['onFailure']
   readonly #filter: CallFilter
   readonly #accept: Accept
 
-  constructor(spec: TapSpec, filter: CallFilter, accept: Accept) {
+  constructor(spec: TapSpec, filter: CallFilter, accept: Accept, instance: object) {
     this.hook = spec.hook as PipelineHook
     this.name = spec.name
     this.plugin = spec.plugin
     this.isSync = spec.kind === 'sync'
     this.timeoutMs = spec.timeoutMs
     this.fn = spec.fn
+    this.instance = instance
     this.#onFailure = spec.onFailure
     this.#filter = filter
     this.#accept = accept
@@ -61,7 +65,7 @@ export class TapStep {
     try {
       decision = this.#accept(run, this, value)
     } catch (error) {
-      this.failed(run, view, error as TaplineError, started)
+      this.failed(run, view, ownError(this, run, error), started)
       return
     }
     this.trace(run, decision, started)
@@ -128,6 +132,13 @@ export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineE
   if (isTaplineError(thrown) && (thrown.code === 'HOOK_BAD_RETURN' || thrown.code === 'HOOK_CHANGED_OWNER') && thrown.callId === run.id) return thrown
   return step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
 }
+
+/** The error itself where our own reading of a return made it; a getter or a Proxy may throw anything. */
+export function ownError(step: TapStep, run: CallRun, error: unknown): TaplineError {
+  if (isTaplineError(error) && error.callId === run.id && READING.has(error.code)) return error
+  return step.error(run, 'HOOK_BAD_RETURN', 'returned a value that cannot be read', error)
+}
+const READING: ReadonlySet<ErrorCode> = new Set(['HOOK_BAD_RETURN', 'HOOK_CHANGED_OWNER', 'CALL_REFUSED'])
 
 const oneLine = (thrown: unknown): string => {
   try {

@@ -1,7 +1,10 @@
 /** Does a call need approval, and what does the policy of the owner's environment make of that? Pure functions (spec 60). */
+import type { ToolRecord } from '../connections/connection.ts'
 import type { ToolAnnotations } from '../mcp.ts'
+import type { CatalogEntry } from '../servers/catalog.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
-import type { ApprovalPolicy, PermissionProfile } from '../servers/environment.ts'
+import { approvalModeOf } from '../servers/definition.ts'
+import type { ApprovalPolicy, Governance, PermissionProfile } from '../servers/environment.ts'
 import { isFullAccess } from '../servers/environment.ts'
 
 /** `ask`: somebody has to agree; `deny`: the mode of the tool forbids it, and nothing lifts that. */
@@ -39,4 +42,10 @@ export function underPolicy(need: ApprovalNeed, policy: ApprovalPolicy, permissi
   if (need === 'deny') return 'refuse'
   if (policy !== 'never') return 'ask'
   return isFullAccess(permissions) ? 'run' : 'refuse'
+}
+
+/** What becomes of a call to this tool under this governance, before anybody has a say. */
+export function needOf({ registration: { policy } }: Pick<CatalogEntry, 'registration'>, tool: ToolRecord, { approvalPolicy, permissions }: Governance): 'run' | 'ask' | 'refuse' {
+  const mode = approvalModeOf(policy, tool.name)
+  return underPolicy(approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: policy.trustAnnotations }), approvalPolicy, permissions)
 }

@@ -43,7 +43,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     state('withdrawn')
     run.assertRunning()
     if (limit.signal.aborted) throw new TaplineError('CALL_APPROVAL_TIMED_OUT', `nobody answered within ${host.approvalTimeoutMs} ms whether ${subject} may run`, { data: { limitMs: host.approvalTimeoutMs } })
-    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${isTaplineError(error) || error instanceof Error ? error.message : 'the approver failed'}`, { cause: error })
+    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${isTaplineError(error) || error instanceof Error ? error.message : 'the approver failed'}`, { cause: error, data: { reason: 'the question could not be put' } })
   } finally {
     clearTimeout(timer)
     run.limit.resume()

@@ -23,8 +23,10 @@ export function authorityChange(run: PipelineRun): AuthorityChange | null {
   if (run.host.environment(environment.id) !== environment) return 'environment'
   const now = environment.governance
   if (!sameGovernance(now, captured)) return sameJson(now.permissions as unknown as Json, captured.permissions as unknown as Json) ? 'policy' : 'permissions'
-  if (tool === null) return null
-  const record = call.connection.tools?.tools.get(tool.name)
+  // a list that is out of date says nothing: it is read again before the write, and compared then
+  const { tools } = call.connection
+  if (tool === null || tools === null) return null
+  const record = tools.tools.get(tool.name)
   if (record === undefined) return 'tool_gone'
   return record === tool || record.digest === tool.digest ? null : 'definition'
 }

@@ -64,7 +64,11 @@ function write(run: PipelineRun): Promise<JsonObject> {
       run.trace?.time('server', performance.now() - began)
       const sent = isTaplineError(error) ? error.data?.['sent'] : undefined
       // a try that reached nobody does not undo an earlier one that did
-      if (sent === 'no') run.sent = before
+      if (sent === 'no') {
+        run.sent = before
+        // what could not be written as JSON was no request in the first place
+        run.arguments.own()
+      }
       else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
       throw error
     },

@@ -17,6 +17,22 @@ import { completed, failed } from './outcome-of.ts'
 import { PipelineRun } from './pipeline-run.ts'
 import type { CallOptions, PipelineRequest } from './request.ts'
 
+/** Times of the phases, where a trace is kept. */
+class PhaseClock {
+  readonly #trace: TraceRecorder
+  #began = performance.now()
+
+  constructor(trace: TraceRecorder) {
+    this.#trace = trace
+  }
+
+  end(phase: PipelineHook): void {
+    const now = performance.now()
+    this.#trace.time(phase, now - this.#began)
+    this.#began = now
+  }
+}
+
 type Ending = (outcome: CallOutcome<Method>) => void
 
 /** The pipeline of one session. */
@@ -42,15 +58,23 @@ export class Pipeline {
     const outcome = await new Promise<CallOutcome<Method> | null>((end) => {
       run = this.#start(request, { ...options, trace: true }, end, () => end(null))
     })
-    const { call, trace } = run! as PipelineRun
-    const wouldAsk = outcome !== null && run!.wouldAsk
+    const { call, trace, located, wouldAsk } = run! as PipelineRun
+    let stopped = wouldAsk ? null : outcome
+    let wouldSend: Explanation['wouldSend'] = null
+    if (call !== null && stopped === null) {
+      try {
+        wouldSend = { method: call.method, params: paramsOf(run!) }
+      } catch (error) {
+        stopped = failed(run!, asTaplineError(error, 'INTERNAL'), 0)
+      }
+    }
     return {
-      owner: run!.located?.owner ?? null,
-      tool: run!.located?.tool ?? null,
-      wouldEnd: outcome === null ? 'sent' : wouldAsk ? 'asked' : outcome.outcome,
-      outcome: wouldAsk ? null : outcome,
+      owner: located?.owner ?? null,
+      tool: located?.tool ?? null,
+      wouldEnd: stopped !== null ? stopped.outcome : wouldAsk ? 'asked' : 'sent',
+      outcome: stopped,
       trace: trace!.read(),
-      wouldSend: call !== null && (outcome === null || wouldAsk) ? { method: call.method, params: paramsOf(run!) } : null,
+      wouldSend,
     }
   }
 
@@ -113,14 +137,19 @@ export class Pipeline {
   /** null where an explanation stops. Synchronous as long as its parts are. */
   async #drive(run: PipelineRun): Promise<JsonObject | null> {
     run.startLimit()
+    const clock = run.trace === null ? null : new PhaseClock(run.trace)
     let pending = this.#hooks.resolve(run)
     if (pending !== undefined) await pending
+    clock?.end('resolve')
     pending = this.#enter(run, 'approve')(run)
     if (pending !== undefined) await pending
+    clock?.end('approve')
     pending = this.#enter(run, 'attachMetadata')(run)
     if (pending !== undefined) await pending
+    clock?.end('attachMetadata')
     if (run.isExplanation) return null
     const result = await this.#enter(run, 'dispatch')(run)
+    clock?.end('dispatch')
     // a violation that an outer tap swallowed
     if (run.violation !== null) throw run.violation
     return result

@@ -2,7 +2,7 @@
 import { TaplineError } from '../errors.ts'
 import type { CallRun, Vote } from '../hooks/call-run.ts'
 import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
-import { underPolicy } from './approval-rule.ts'
+import { needOf } from './approval-rule.ts'
 import { askPerson } from './ask-person.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
@@ -27,7 +27,12 @@ export function decide(callRun: CallRun): Promise<void> | undefined {
 
 function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefined {
   const { owner, target, entry } = run.sealed
-  const problem = schema.check(run.arguments.value)
+  let problem = schema.check(run.arguments.value)
+  if (problem !== null) {
+    // the host's object may hold what JSON leaves out or writes otherwise: undefined, dates
+    run.arguments.own()
+    problem = schema.check(run.arguments.value)
+  }
   if (problem !== null) throw new TaplineError('CALL_INVALID_REQUEST', `the arguments of ${target} (${owner}) do not fit its schema: ${problem}`)
   if (schema.disabled !== null) run.host.reportOnce(`schema ${owner} ${target}`, { code: 'schema_unusable', severity: 'warning', message: `arguments of ${target} (${owner}) are not checked: ${schema.disabled}`, owner })
   if (!toolIsEnabled(entry.registration.policy, target)) throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(target)} of ${owner} is disabled by the configuration`)
@@ -35,6 +40,8 @@ function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefi
 }
 
 function judge(run: PipelineRun): Promise<void> | undefined {
+  // nobody is asked about what will not be sent
+  assertAuthority(run)
   const { entry, target, question, governance, tool, owner } = run.sealed
   const mode = tool === null ? 'approve' : approvalModeOf(entry.registration.policy, target)
   if (mode === 'deny') {
@@ -47,13 +54,11 @@ function judge(run: PipelineRun): Promise<void> | undefined {
     return askAbout(run, asks, false)
   }
   if (question === null) {
+    if (tool !== null && needOf(entry, tool, governance) === 'refuse') throw never(run)
     run.trace?.approval(mode === 'approve' ? 'mode' : 'not_needed')
     return undefined
   }
-  const need = underPolicy('ask', governance.approvalPolicy, governance.permissions)
-  if (need === 'refuse') throw never(run)
-  if (need === 'run') run.trace?.approval('not_needed')
-  else if (run.votes?.some((vote) => vote.kind === 'allow')) run.trace?.approval('tap')
+  if (run.votes?.some((vote) => vote.kind === 'allow')) run.trace?.approval('tap')
   else if (mode !== 'prompt' && run.host.memory.has(run.sealed)) run.trace?.approval('remembered')
   else return askAbout(run, [], mode !== 'prompt')
   return undefined

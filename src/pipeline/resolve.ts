@@ -9,8 +9,9 @@ import { isJsonObject, snapshot } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import { nearest } from '../nearest.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
+import type { Governance } from '../servers/environment.ts'
 import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
-import { approvalQuestion } from './approval-rule.ts'
+import { needOf } from './approval-rule.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import type { Located } from './tool-directory.ts'
 
@@ -60,7 +61,7 @@ function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, tar
     environment,
     target,
     tool,
-    question: tool === null ? null : questionFor(entry, tool),
+    question: tool === null ? null : questionFor(entry, tool, environment.governance),
     sessionId: run.host.sessionId,
     flags: run.host.flags,
     catalogGeneration: run.host.catalogGeneration,
@@ -75,10 +76,9 @@ function toolOf(entry: CatalogEntry, connection: Connection, name: string): Tool
   throw new TaplineError('UNKNOWN_TOOL', `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near ? `: did you mean ${JSON.stringify(near)}?` : ''}`)
 }
 
-function questionFor({ key, registration }: CatalogEntry, tool: ToolRecord): PolicyQuestion | null {
-  const mode = approvalModeOf(registration.policy, tool.name)
-  if (approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: registration.policy.trustAnnotations }) !== 'ask') return null
-  return Object.freeze({ mode, text: `Allow ${key} to run ${tool.title}?` })
+function questionFor(entry: CatalogEntry, tool: ToolRecord, governance: Governance): PolicyQuestion | null {
+  if (needOf(entry, tool, governance) !== 'ask') return null
+  return Object.freeze({ mode: approvalModeOf(entry.registration.policy, tool.name), text: `Allow ${entry.key} to run ${tool.title}?` })
 }
 
 /** Takes the caller's `_meta` over, without what only the pipeline may set. */
@@ -96,5 +96,5 @@ function takeMeta(run: PipelineRun): void {
   run.meta = kept
   for (const key of dropped) run.trace?.meta(key, 'dropped')
   // a tap that sets one of these keys is told who has it
-  for (const [key, value] of Object.entries(kept)) (run.patch ??= new Map()).set(key, { value, plugin: '' })
+  for (const [key, value] of Object.entries(kept)) (run.patch ??= new Map()).set(key, { value, by: null })
 }

@@ -7,8 +7,14 @@ const LONGEST_MS = 2 ** 31 - 1
 
 /** A tool call, read strictly: the request comes from a model. */
 export function toolRequest(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): PipelineRequest {
-  const { arguments: args, tool } = (typeof request === 'object' && request !== null ? request : {}) as { readonly arguments?: unknown; readonly tool?: unknown }
-  return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: args }
+  try {
+    const { arguments: args, tool } = (typeof request === 'object' && request !== null ? request : {}) as { readonly arguments?: unknown; readonly tool?: unknown }
+    return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: args }
+  } catch (error) {
+    // a getter or a Proxy
+    const unreadable = new TaplineError('CALL_INVALID_REQUEST', 'the request cannot be read', { cause: error })
+    return { method: 'tools/call', target: nothing(unreadable), subject: '', arguments: {} }
+  }
 }
 
 /** The options without limits that are none; those were told of already, as the target of the request. */
@@ -37,7 +43,12 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
   return { by: 'name', name, namespace }
 }
 
-function problemOf({ timeoutMs, idleTimeoutMs }: CallOptions): string | null {
+function problemOf(options: CallOptions): string | null {
+  if (typeof options !== 'object' || options === null) return 'the options of a call are an object'
+  const { timeoutMs, idleTimeoutMs, signal, callId, onProgress } = options
+  if (signal !== undefined && !(signal instanceof AbortSignal)) return 'signal must be an AbortSignal'
+  if (callId !== undefined && typeof callId !== 'string') return 'callId must be text'
+  if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function'
   for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
     if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_MS)) return `${name} must be 1 to ${LONGEST_MS} ms`
   }

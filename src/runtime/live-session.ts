@@ -49,6 +49,10 @@ interface Held {
 
 /** ms that a person has to answer, where the host says nothing else. */
 const APPROVAL_MS = 600_000
+/** Longest delay of a timer of Node; a larger one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1
+/** ms that a plugin has to dispose of itself. */
+const DISPOSE_MS = 5000
 const MOST_DIAGNOSTICS = 1000
 
 export class LiveSession implements Session, PipelineHost {
@@ -94,7 +98,7 @@ export class LiveSession implements Session, PipelineHost {
     this.selected = Object.freeze(environments.map(({ id }) => id))
     this.catalogGeneration = parts.catalog.generation
     this.approver = options.approver ?? null
-    this.approvalTimeoutMs = options.approvalTimeoutMs ?? APPROVAL_MS
+    this.approvalTimeoutMs = approvalLimit(options.approvalTimeoutMs)
     this.traceAll = options.trace ?? false
     this.probe = probe
     this.schemas = schemas
@@ -122,7 +126,7 @@ export class LiveSession implements Session, PipelineHost {
     await Promise.all(
       required.map(async (entry) => {
         if (entry.registration.problem !== null) throw entry.registration.problem
-        await this.connection(entry).ready()
+        await this.connection(entry).ready({ signal: this.#ended.signal })
       }),
     )
   }
@@ -200,7 +204,7 @@ export class LiveSession implements Session, PipelineHost {
     }
     this.#held.clear()
     for (const disposable of this.#hooks.disposables) {
-      await dispose(disposable).catch((error: unknown) =>
+      await withinTime(dispose(disposable)).catch((error: unknown) =>
         this.report({ code: 'dispose_failed', severity: 'warning', message: `a plugin could not be disposed of: ${error instanceof Error ? error.message : String(error)}` }),
       )
     }
@@ -254,5 +258,23 @@ export class LiveSession implements Session, PipelineHost {
   async #open<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
     return work()
+  }
+}
+
+function approvalLimit(ms: number = APPROVAL_MS): number {
+  if (!(ms >= 1)) throw new TaplineError('CALL_INVALID_REQUEST', 'approvalTimeoutMs must be 1 ms or more')
+  return Math.min(ms, LONGEST_MS)
+}
+
+/** A plugin that never ends must not keep its session open. */
+async function withinTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it did not end within ${DISPOSE_MS} ms`)), DISPOSE_MS)
+  })
+  try {
+    await Promise.race([work, limit])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -14,6 +14,7 @@ export async function statusPage(session: LiveSession, query: StatusQuery): Prom
   const { limit, cursor, detail = 'full', server, environmentId } = query
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')
   if (detail !== 'full' && detail !== 'tools_and_auth') throw new TaplineError('CALL_INVALID_REQUEST', 'detail is "full" or "tools_and_auth"')
+  if (environmentId && !session.resolver.takesEnvironment) throw new TaplineError('UNKNOWN_ARGUMENT', 'environmentId is not an argument while multiple environments are off')
   const after = cursor === undefined ? null : readCursor(cursor)
   const selected = session.resolver.view.servers.filter((entry) => matchesQuery(entry, { server, environmentId }) && (after === null || compareKeys(entry.key, after) > 0))
   const page = limit === undefined ? selected : selected.slice(0, Math.max(1, limit))

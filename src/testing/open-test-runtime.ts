@@ -6,7 +6,7 @@ import { deepFreeze } from '../json.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { LiveRuntime } from '../runtime/live-runtime.ts'
 import { assembleRuntime } from '../runtime/open-runtime.ts'
-import type { Approver, HookEntry, Runtime, Session, SessionOptions, ToolCallRequest } from '../runtime/types.ts'
+import type { Approver, HookEntry, Runtime, Session, ToolCallRequest } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { scriptedConfig } from './scripted-config.ts'
 import type { AskedQuestion, SentMessage, TestRuntime, TestRuntimeOptions, TestSessionOptions } from './types.ts'
@@ -23,35 +23,45 @@ export async function openTestRuntime(options: TestRuntimeOptions = {}): Promise
     sent.push(Object.freeze({ owner: key, method, params: deepFreeze(params as Json) as SentMessage['params'] }))
   })
   const runtime = await assembleRuntime({ ...rest, ...config }, new Map([['local', memoryExecutor(servers)]]))
-  const recorder = new RecordingRuntime(runtime, sent)
+  const asked: AskedQuestion[] = []
   try {
-    return await recorder.start(session)
+    return new RecordingRuntime(runtime, await openRecorded(runtime, session, asked), sent, asked)
   } catch (error) {
     await runtime.close()
     throw error
   }
 }
 
+function openRecorded(
+  runtime: LiveRuntime,
+  { approver = acceptOnce, ...options }: TestSessionOptions,
+  asked: AskedQuestion[],
+): Promise<Session> {
+  if (approver === null) return runtime.openSession(options)
+  return runtime.openSession({
+    ...options,
+    approver: (question, context) => {
+      asked.push(Object.freeze({ kind: 'approval', ...question }))
+      return approver(question, context)
+    },
+  })
+}
+
+const acceptOnce: Approver = () => Promise.resolve({ action: 'accept' })
+
 class RecordingRuntime implements TestRuntime {
+  readonly session: Session
   readonly environments: Runtime['environments']
   readonly #runtime: LiveRuntime
-  readonly #sent: SentMessage[]
-  readonly #asked: AskedQuestion[] = []
-  #session!: Session
+  readonly #sent: readonly SentMessage[]
+  readonly #asked: AskedQuestion[]
 
-  constructor(runtime: LiveRuntime, sent: SentMessage[]) {
+  constructor(runtime: LiveRuntime, session: Session, sent: readonly SentMessage[], asked: AskedQuestion[]) {
     this.#runtime = runtime
     this.#sent = sent
+    this.#asked = asked
+    this.session = session
     this.environments = runtime.environments
-  }
-
-  async start(options: TestSessionOptions): Promise<TestRuntime> {
-    this.#session = await this.openSession(options)
-    return this
-  }
-
-  get session(): Session {
-    return this.#session
   }
 
   get sent(): readonly SentMessage[] {
@@ -67,12 +77,11 @@ class RecordingRuntime implements TestRuntime {
   }
 
   callTool(request: ToolCallRequest, options?: CallOptions): Promise<CallOutcome> {
-    return this.#session.callTool(request, options)
+    return this.session.callTool(request, options)
   }
 
-  openSession({ approver = acceptOnce, ...options }: TestSessionOptions = {}): Promise<Session> {
-    const given: SessionOptions = approver === null ? options : { ...options, approver: this.#recorded(approver) }
-    return this.#runtime.openSession(given)
+  openSession(options: TestSessionOptions = {}): Promise<Session> {
+    return openRecorded(this.#runtime, options, this.#asked)
   }
 
   use(entry: HookEntry): Disposable {
@@ -86,13 +95,4 @@ class RecordingRuntime implements TestRuntime {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-
-  #recorded(approver: Approver): Approver {
-    return (question, context) => {
-      this.#asked.push(Object.freeze({ kind: 'approval', ...question }))
-      return approver(question, context)
-    }
-  }
 }
-
-const acceptOnce: Approver = () => Promise.resolve({ action: 'accept' })

@@ -27,7 +27,8 @@ export function scriptedConfig({ environments = {}, threadWide = {}, policies = 
       const command = `scripted-${Object.keys(programs).length + 1}`
       const policy = { ...at(policies, name), ...at(own, name) }
       const owner: KeyParts = { name, environmentId, installationId: policy.installation ?? null }
-      programs[command] = (duplex) => server.serve(new ScriptedConnection(server, duplex, (method, params) => onSent(owner, method, params)))
+      programs[command] = (duplex) =>
+        server.serve(new ScriptedConnection(server, duplex, (method, params) => onSent(owner, method, params)))
       return [name, { ...policy, command }]
     })
     return Object.fromEntries(defined)

@@ -3,7 +3,7 @@ import type { MemoryDuplex } from '../connections/executors/memory.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { ToolResult } from '../mcp.ts'
-import type { ScriptedServerSpec, ScriptedTool } from './scripted-server.ts'
+import type { ScriptedServerSpec, ScriptedTool } from './types.ts'
 
 const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
@@ -97,7 +97,7 @@ export class ScriptedConnection {
       case 'resources/templates/list':
         return { resourceTemplates: [] }
       case 'resources/read':
-        return read(resources, String(params['uri']))
+        return read(resources, params['uri'])
       default:
         throw new Refusal(METHOD_NOT_FOUND, `a scripted server does not know ${method}`)
     }
@@ -129,15 +129,20 @@ async function call(tools: Readonly<Record<string, ScriptedTool>>, params: JsonO
   if (tool === undefined) throw new Refusal(INVALID_PARAMS, `there is no tool ${JSON.stringify(name)}`)
   const given = isJsonObject(args) ? args : {}
   try {
-    const result = tool.run ? await tool.run(given, { meta: isJsonObject(meta) ? meta : {}, signal }) : JSON.stringify(given)
-    return typeof result === 'string' ? { content: [{ type: 'text', text: result }] } : result
+    const result: unknown = tool.run ? await tool.run(given, { meta: isJsonObject(meta) ? meta : {}, signal }) : JSON.stringify(given)
+    if (typeof result === 'string') return { content: [{ type: 'text', text: result }] }
+    if (isJsonObject(result)) return result as object as ToolResult
+    // without a result there would be no answer, and the call would hang
+    throw new TypeError(`the scripted tool ${JSON.stringify(name)} returned neither text nor a result`)
   } catch (error) {
     return { content: [{ type: 'text', text: textOf(error) }], isError: true }
   }
 }
 
-function read(resources: Readonly<Record<string, string>>, uri: string): object {
-  if (!Object.hasOwn(resources, uri)) throw new Refusal(RESOURCE_NOT_FOUND, `there is no resource ${uri}`)
+function read(resources: Readonly<Record<string, string>>, uri: Json | undefined): object {
+  if (typeof uri !== 'string' || !Object.hasOwn(resources, uri)) {
+    throw new Refusal(RESOURCE_NOT_FOUND, `there is no resource ${JSON.stringify(uri)}`)
+  }
   return { contents: [{ uri, mimeType: 'text/plain', text: resources[uri] }] }
 }
 

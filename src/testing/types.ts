@@ -2,19 +2,60 @@
 import type { EnvironmentDefinition, ServerDefinition } from '../config/config.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { JsonObject } from '../json.ts'
+import type { ToolAnnotations, ToolResult } from '../mcp.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalQuestion, Approver, Runtime, RuntimeOptions, Session, SessionOptions, ToolCallRequest } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
-import type { ScriptedServerSpec } from './scripted-server.ts'
+
+/** What a scripted tool is told beside its arguments. */
+export interface ScriptedToolContext {
+  /** `_meta` of the request as it came; empty where there was none */
+  readonly meta: JsonObject
+  /** aborts when the call is cancelled and when the server ends */
+  readonly signal: AbortSignal
+}
+
+/** One tool of a scripted server. */
+export interface ScriptedTool {
+  readonly description?: string
+  /** default: any object */
+  readonly inputSchema?: JsonObject
+  readonly annotations?: ToolAnnotations
+  /** Text counts as a result of one text block, a throw as a result with `isError`. Default: its arguments as JSON text. */
+  readonly run?: (args: JsonObject, context: ScriptedToolContext) => ToolResult | string | Promise<ToolResult | string>
+}
+
+/** What a scripted server has. */
+export interface ScriptedServerSpec {
+  /** raw name → tool */
+  readonly tools?: Readonly<Record<string, ScriptedTool>>
+  /** uri → text */
+  readonly resources?: Readonly<Record<string, string>>
+  /** the `experimental` part of its capabilities */
+  readonly experimental?: JsonObject
+  readonly instructions?: string
+}
+
+/** A scripted server that a test holds on to. It may stand for several servers: each gets a connection of its own. */
+export interface ScriptedServer extends ScriptedServerSpec {
+  /** Other tools from now on; announces `list_changed` to every connection. */
+  replaceTools(tools: Readonly<Record<string, ScriptedTool>>): void
+  /** Ends every connection as a process that exits with code 1; the next call starts it again. */
+  crash(): void
+}
 
 /** What a definition says of a server beside how it is started: approval modes, filters, limits … */
-export type TestServerPolicy = Omit<Extract<ServerDefinition, { readonly command: string }>, 'command' | 'args' | 'env' | 'envVars' | 'cwd' | 'url'>
+export type TestServerPolicy = Omit<
+  Extract<ServerDefinition, { readonly command: string }>,
+  'command' | 'args' | 'env' | 'envVars' | 'cwd' | 'url'
+>
 
 /** Servers by bare name. */
 export type TestServers = Readonly<Record<string, ScriptedServerSpec>>
 
 /** An environment with more than servers. */
-export interface TestEnvironment extends Pick<EnvironmentDefinition, 'cwd' | 'extraRoots' | 'permissions' | 'approvalPolicy' | 'codexExecutable'> {
+export interface TestEnvironment
+  extends Pick<EnvironmentDefinition, 'cwd' | 'extraRoots' | 'permissions' | 'approvalPolicy' | 'codexExecutable'> {
   readonly servers: TestServers
   /** bare name of a server → what is said of it here; stronger than that of the runtime */
   readonly policies?: Readonly<Record<string, TestServerPolicy>>

@@ -69,7 +69,7 @@ export function outcomes(text = 'x'): { [K in CallOutcome['outcome']]: Extract<C
     },
     authority_changed: { ...failed, outcome: 'authority_changed', code: 'CALL_AUTHORITY_CHANGED', what: 'permissions' },
     server_failed: { ...failed, sent: 'yes', outcome: 'server_failed', code: 'SERVER_FAILED', rawResult: { a: text } },
-    result_withheld: { ...failed, sent: 'yes', outcome: 'result_withheld', code: 'CALL_RESULT_WITHHELD', hook: 'dispatch', tap: text },
+    result_withheld: { ...failed, sent: 'yes', outcome: 'result_withheld', code: 'HOOK_FAILED', hook: 'dispatch', tap: text },
     invalid_request: {
       ...failed,
       owner: null,

@@ -129,7 +129,7 @@ test('twenty servers start and close together', async () => {
 test.runIf(process.platform === 'linux')(
   'a host that is killed leaves nothing: no server, no child of one, no watchdog',
   async () => {
-    const host = compileFixture('host', mkdtempSync(join(folder, 'host-')))
+    const host = compileFixture(new URL('./fixtures/host.ts', import.meta.url), mkdtempSync(join(folder, 'host-')))
     const mark = `tapline-mark-${process.pid}-${Date.now()}`
     const child = spawn(process.execPath, [host, 'plain', 'stubborn', 'kid', 'kid-detached'], {
       env: { ...process.env, TAPLINE_TEST_MARK: mark },

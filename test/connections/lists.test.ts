@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
 import type { ConnectionPool } from '../../src/connections/pool.ts'
 import { readList, readTools } from '../../src/connections/lists.ts'
@@ -17,7 +17,7 @@ afterEach(async () => {
   await pool?.close()
   pool = null
 })
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const codes = (diagnostics: readonly Diagnostic[]): string[] => diagnostics.map(({ code }) => code)
 

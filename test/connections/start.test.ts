@@ -211,3 +211,24 @@ test('an unknown executor, an HTTP server and a registration with a problem reje
     message: expect.stringContaining('HTTP servers come with a later version') as string,
   })
 })
+
+test('an environment that cannot be reached is ENVIRONMENT_UNAVAILABLE and is tried again for the next server; one that hangs holds up no close', async () => {
+  let connects = 0
+  const broken = { kind: 'broken', connect: () => Promise.reject(new Error(`no route, try ${++connects}`)) }
+  const hangs = { kind: 'hangs', connect: () => new Promise<never>(() => {}) }
+  const late = hostPool({ more: [broken, hangs] })
+  const on = environment('broken', 'far')
+  const error = await failure(lease(late, 'plain', { name: 'one', on }).connection.ready())
+  expect(error).toMatchObject({
+    code: 'ENVIRONMENT_UNAVAILABLE',
+    message: expect.stringMatching(/^one: environment far .*no route, try 1/),
+  })
+  expect(await failure(lease(late, 'plain', { name: 'two', on }).connection.ready())).toMatchObject({
+    message: expect.stringMatching(/try 2/),
+  })
+  const stuck = lease(late, 'plain', { name: 'three', on: environment('hangs', 'stuck'), policy: { startupTimeoutMs: 200 } })
+  expect(await failure(stuck.connection.ready())).toMatchObject({ code: 'SERVER_START_TIMED_OUT', data: { stage: 'connect' } })
+  const began = Date.now()
+  await late.close()
+  expect(Date.now() - began).toBeLessThan(8000)
+}, 20_000)
