@@ -41,8 +41,17 @@ export interface ToolListing {
 
 export type ListKind = 'resources' | 'resourceTemplates' | 'prompts'
 
+/** The end of whoever waits: what an `AbortSignal` tells, for a small part of what one costs. */
+export interface Cancellation {
+  readonly isCancelled: boolean
+  /** Calls the listener once, when the waiting ends; gives the function that takes it back. */
+  onCancel(listener: () => void): () => void
+}
+
 export interface RequestOptions {
   readonly signal?: AbortSignal
+  /** the same end as `signal`; a connection that listens here leaves `signal` unread, and then none is ever made */
+  readonly cancellation?: Cancellation
   /** ms without progress; the request ends with CALL_TIMED_OUT (`data.phase` 'idle') */
   readonly idleTimeoutMs: number
   /** ms in all; null or left out: no limit (`data.phase` 'total') */

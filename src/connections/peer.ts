@@ -78,7 +78,7 @@ export class Peer {
 
   /** Writes within this call; gives the result as it came. The SDK adds the progress token. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
-    if (options.signal?.aborted) {
+    if (options.cancellation === undefined ? options.signal?.aborted : options.cancellation.isCancelled) {
       return Promise.reject(
         new TaplineError('CALL_CANCELLED', `${method} to ${this.#options.label} was cancelled before it was sent`, {
           data: { sent: 'no' },

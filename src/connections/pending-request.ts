@@ -37,13 +37,14 @@ export class PendingRequest {
   #forget: (() => void) | null = null
   #settled = false
 
-  constructor(context: RequestContext, method: string, { signal, totalTimeoutMs }: RequestOptions) {
+  constructor(context: RequestContext, method: string, options: RequestOptions) {
     this.#context = context
     this.#method = method
-    if (signal)
-      this.#forget = onAbort(signal, () =>
-        this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } })),
-      )
+    const { cancellation, totalTimeoutMs } = options
+    const cancel = (): void =>
+      this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } }))
+    if (cancellation !== undefined) this.#forget = cancellation.onCancel(cancel)
+    else if (options.signal !== undefined) this.#forget = onAbort(options.signal, cancel)
     if (totalTimeoutMs != null)
       this.#total = setTimeout(
         () => this.#end(this.#timedOut('total', totalTimeoutMs)),

@@ -1,4 +1,5 @@
 /** One call on its way through the hooks: the state that the core may change and no tap can reach. */
+import type { Cancellation } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { Method } from '../mcp.ts'
@@ -29,7 +30,7 @@ export interface RunContext {
 }
 
 /** State of a running call. */
-export class CallRun {
+export class CallRun implements Cancellation {
   readonly id: string
   readonly method: Method
   readonly context: RunContext
@@ -50,6 +51,7 @@ export class CallRun {
   /** what waits for a tap at the moment; told when the call ends, so that no clock runs on */
   waiting: { abandon(): void } | null = null
   #controller: AbortController | null = null
+  #listeners: Set<() => void> | null = null
 
   constructor(id: string, method: Method, args: CallArguments, context: RunContext, trace: TraceRecorder | null) {
     this.id = id
@@ -77,11 +79,23 @@ export class CallRun {
     return this.#controller.signal
   }
 
-  /** Marks the call as ended: what still runs is told through the signal. */
+  get isCancelled(): boolean {
+    return this.ended !== null
+  }
+
+  /** Tells when the call ends, without a signal: one costs more than all the rest of a call. */
+  onCancel(listener: () => void): () => void {
+    const listeners = (this.#listeners ??= new Set())
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  /** Marks the call as ended: what still runs is told through signal and listeners. */
   end(reason: TaplineError = OVER): void {
     if (this.ended !== null) return
     this.ended = reason
     this.#controller?.abort(reason)
+    if (this.#listeners !== null) for (const listener of this.#listeners) listener()
     this.waiting?.abandon()
   }
 }

@@ -1,10 +1,10 @@
 /** The innermost layer of `dispatch`: the only code that writes to a connection. */
-import type { ListKind } from '../connections/connection.ts'
+import type { ListKind, RequestOptions } from '../connections/connection.ts'
 import { isTaplineError, TaplineError } from '../errors.ts'
 import type { CallRun } from '../hooks/call-run.ts'
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import type { Method } from '../mcp.ts'
+import type { Method, Progress } from '../mcp.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { metaOf } from './sandbox-contract.ts'
@@ -33,7 +33,7 @@ async function refresh(run: PipelineRun): Promise<JsonObject> {
 
 function write(run: PipelineRun): Promise<JsonObject> {
   const call = run.sealed
-  const { connection, owner, entry } = call
+  const { connection, owner } = call
   run.assertRunning()
   if (connection.key !== owner) throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
   assertAuthority(run)
@@ -46,11 +46,7 @@ function write(run: PipelineRun): Promise<JsonObject> {
   run.sent = 'yes'
   const answer =
     list === undefined
-      ? connection.request(call.method, params, {
-          signal: run.signal,
-          idleTimeoutMs: run.options.idleTimeoutMs ?? entry.registration.policy.toolTimeoutMs,
-          ...(run.options.onProgress !== undefined && { onProgress: run.options.onProgress }),
-        })
+      ? connection.request(call.method, params, new WriteOptions(run))
       : connection.list(list, { signal: run.signal }).then(({ items, diagnostics }) => {
           for (const diagnostic of diagnostics) run.host.report(diagnostic)
           return { [list]: items } as JsonObject
@@ -73,6 +69,24 @@ function write(run: PipelineRun): Promise<JsonObject> {
       throw error
     },
   )
+}
+
+/** Options of one write. A class, so that the signal of the call is made only where a connection reads it. */
+class WriteOptions implements RequestOptions {
+  readonly cancellation: CallRun
+  readonly idleTimeoutMs: number
+  readonly onProgress?: (progress: Progress) => void
+
+  constructor(run: PipelineRun) {
+    const { idleTimeoutMs, onProgress } = run.options
+    this.cancellation = run
+    this.idleTimeoutMs = idleTimeoutMs ?? run.sealed.entry.registration.policy.toolTimeoutMs
+    if (onProgress !== undefined) this.onProgress = onProgress
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal
+  }
 }
 
 /** The params of the request as they are written now. */

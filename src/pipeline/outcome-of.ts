@@ -1,6 +1,7 @@
 /** From the error that ended a call to its outcome: one table, so that the same thing always ends the same way. */
 import type { ErrorCode, TaplineError } from '../errors.ts'
 import type { CallOutcome, ForModel, PipelineHook } from '../hooks/outcome.ts'
+import type { CallTrace } from '../hooks/trace.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { ServerKey } from '../servers/key.ts'
@@ -102,18 +103,30 @@ function forModel(kind: Kind, message: string, more: { readonly by?: string; rea
 type Rest = { readonly outcome: CallOutcome['outcome']; readonly code: string; readonly [key: string]: unknown }
 
 function ended(run: PipelineRun, durationMs: number, build: () => ForModel, rest: Rest): CallOutcome<Method> {
-  let model: ForModel | null = null
-  const outcome = {
-    ...rest,
-    callId: run.callId,
-    owner: run.located?.owner ?? null,
-    tool: run.located?.tool ?? null,
-    sent: run.sent,
-    durationMs,
-    get forModel(): ForModel {
-      return (model ??= build())
-    },
-    ...(run.trace !== null && (run.options.trace === true || run.host.traceAll) && { trace: run.trace.read() }),
+  return new Outcome(run, durationMs, build, rest) as never
+}
+
+/** A class, because an object with a getter of its own gets a hidden class of its own too, and costs as much as the rest of a call. */
+class Outcome {
+  readonly #build: () => ForModel
+  #model: ForModel | null = null
+  declare trace?: CallTrace
+
+  constructor(run: PipelineRun, durationMs: number, build: () => ForModel, rest: Rest) {
+    this.#build = build
+    Object.assign(this, rest)
+    Object.assign(this, {
+      callId: run.callId,
+      owner: run.located?.owner ?? null,
+      tool: run.located?.tool ?? null,
+      sent: run.sent,
+      durationMs,
+    })
+    if (run.trace !== null && (run.options.trace === true || run.host.traceAll)) this.trace = run.trace.read()
+    Object.freeze(this)
   }
-  return Object.freeze(outcome) as never
+
+  get forModel(): ForModel {
+    return (this.#model ??= this.#build())
+  }
 }

@@ -46,9 +46,10 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
 function problemOf(options: CallOptions): string | null {
   if (typeof options !== 'object' || options === null) return 'the options of a call are an object'
   const { timeoutMs, idleTimeoutMs, signal, callId, onProgress } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal)) return 'signal must be an AbortSignal'
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'signal must be an AbortSignal'
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be text'
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function'
+  if (timeoutMs === undefined && idleTimeoutMs === undefined) return null
   for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
     if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_MS)) return `${name} must be 1 to ${LONGEST_MS} ms`
   }

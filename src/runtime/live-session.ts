@@ -123,12 +123,15 @@ export class LiveSession implements Session, PipelineHost {
   /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
   async startRequired(): Promise<void> {
     const required = this.resolver.view.servers.filter(({ registration: { policy } }) => policy.enabled && policy.required)
+    const { signal } = this.#ended
     await Promise.all(
       required.map(async (entry) => {
         if (entry.registration.problem !== null) throw entry.registration.problem
-        await this.connection(entry).ready({ signal: this.#ended.signal })
+        await this.connection(entry).ready({ signal })
       }),
-    )
+    ).catch((error: unknown) => {
+      throw signal.aborted ? new TaplineError('SESSION_CLOSED', 'the session was closed while its required servers were starting', { cause: error }) : error
+    })
   }
 
   connection(entry: CatalogEntry): Connection {
