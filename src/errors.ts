@@ -31,7 +31,6 @@ const REMEDIES = {
   SERVER_EXITED: 'The next call starts the server again; look at the last lines of its stderr.',
   SERVER_DISABLED: 'Set enabled to true.',
   SERVER_PROTOCOL: 'Update the server, or set its protocol to a revision that both sides speak.',
-  SERVER_AUTH_REQUIRED: 'Log in to the server.',
   ENVIRONMENT_UNKNOWN: 'Declare the environment, or correct its name.',
   ENVIRONMENT_UNAVAILABLE: 'Check that the environment can be reached.',
   ENVIRONMENT_UNSUPPORTED: 'Use an executor that can do this.',
@@ -98,11 +97,25 @@ export class TaplineError extends Error {
 
 /** True for errors of the library, also across duplicate copies of the package (unlike `instanceof`). */
 export function isTaplineError(value: unknown): value is TaplineError {
-  return typeof value === 'object' && value !== null && BRAND in value
+  try {
+    return typeof value === 'object' && value !== null && BRAND in value
+  } catch {
+    // a Proxy that throws
+    return false
+  }
 }
 
 /** The value itself where it is one of ours, else a new error of the given code with the value as its cause. */
 export function asTaplineError(value: unknown, code: ErrorCode, message?: string): TaplineError {
   if (isTaplineError(value)) return value
-  return new TaplineError(code, message ?? (value instanceof Error ? value.message : String(value)), { cause: value })
+  return new TaplineError(code, message ?? messageOf(value), { cause: value })
+}
+
+/** The message of whatever was thrown; never throws itself, whatever that is. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown)
+  } catch {
+    return 'a value that cannot be shown'
+  }
 }

@@ -1,4 +1,5 @@
 /** How a place starts processes and reaches servers. A harness can bring its own executor. */
+import type { JsonObject } from '../json.ts'
 
 /** What to start. */
 export interface LaunchRequest {
@@ -60,6 +61,8 @@ export interface ExecutorDefinition {
   connect(context: {
     readonly signal: AbortSignal
     readonly environmentId: string
+    /** what the configuration says beside the kind */
+    readonly options: JsonObject
     readonly log: (line: string) => void
     readonly watch: ProcessWatch
   }): Promise<Executor>

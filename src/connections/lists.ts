@@ -76,7 +76,11 @@ async function readPages(
     if (Array.isArray(part)) for (const item of part as unknown[]) items.push(item)
     else note('bad_item', `was answered without a list of ${field}`)
     const next: unknown = page['nextCursor']
-    if (typeof next !== 'string') break
+    if (typeof next !== 'string') {
+      if (next !== undefined && next !== null)
+        note('list_cut_short', `was cut short after ${pages} ${pages === 1 ? 'page' : 'pages'}: its next cursor is no text`)
+      break
+    }
     if (seen.has(next)) {
       // for some servers the empty cursor is the end: that is what they say after it was sent back
       if (next !== '')

@@ -76,7 +76,7 @@ export class Peer {
     }
   }
 
-  /** Writes within this call; gives the result as it came. The SDK adds the progress token. */
+  /** Writes within this call; gives the result as it came. The SDK sets the progress token, which keeps the first place in `_meta`. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<JsonObject> {
     if (options.cancellation === undefined ? options.signal?.aborted : options.cancellation.isCancelled) {
       return Promise.reject(
@@ -87,8 +87,9 @@ export class Peer {
     }
     const pending = new PendingRequest(this.#options, method, options)
     const { onProgress, idleTimeoutMs } = options
+    const { _meta: meta } = params
     return this.#client
-      .request({ method, params }, pending as never, {
+      .request({ method, params: meta === undefined ? params : { ...params, _meta: { progressToken: 0, ...(meta as JsonObject) } } }, pending as never, {
         signal: pending as never,
         timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
         resetTimeoutOnProgress: true,

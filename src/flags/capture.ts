@@ -108,3 +108,5 @@ class Captured implements CapturedFlags {
     return this.#all
   }
 }
+// hook plugins get to see these objects
+Object.freeze(Captured.prototype)

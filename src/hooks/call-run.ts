@@ -36,8 +36,6 @@ export class CallRun implements Cancellation {
   readonly context: RunContext
   readonly arguments: CallArguments
   readonly trace: TraceRecorder | null
-  /** set by the resolver, before any plugin's tap runs */
-  call: SealedCall | null = null
   /** who and what is meant, as soon as that is known: a server that does not start has an owner too */
   located: { readonly owner: ServerKey; readonly tool: string | null } | null = null
   votes: Vote[] | null = null
@@ -50,6 +48,7 @@ export class CallRun implements Cancellation {
   violation: TaplineError | null = null
   /** what waits for a tap at the moment; told when the call ends, so that no clock runs on */
   waiting: { abandon(): void } | null = null
+  #call: SealedCall | null = null
   #controller: AbortController | null = null
   #listeners: Set<() => void> | null = null
 
@@ -61,9 +60,20 @@ export class CallRun implements Cancellation {
     this.trace = trace
   }
 
+  /** Set by the resolver, before any plugin's tap runs. */
+  get call(): SealedCall | null {
+    return this.#call
+  }
+
   /** The sealed call; only for code that runs after the resolver. */
   get sealed(): SealedCall {
-    return this.call as SealedCall
+    return this.#call as SealedCall
+  }
+
+  /** Decides the owner, once. */
+  seal(call: SealedCall): void {
+    if (this.#call !== null) throw new TaplineError('INTERNAL', `call ${this.id} was about to be resolved twice`)
+    this.#call = call
   }
 
   /** Throws what ended the call, or the attempt on its owner, where there was one. */

@@ -12,6 +12,9 @@ export interface Observer extends ViewOwner {
   readonly fn: (...args: unknown[]) => unknown
 }
 
+const { isPromise } = types
+const then = Promise.prototype.then
+
 /** Runs every observer whose filter lets the call through; `eventFor` makes the event with a view of the observer's own. */
 export function observe(
   observers: readonly Observer[],
@@ -23,8 +26,9 @@ export function observe(
     // a filter speaks of an owner, and a request that never became a call has none
     if (observer.filter !== null && (call === null || !observer.filter(call))) continue
     try {
-      const pending = observer.fn(eventFor(observer))
-      if (types.isPromise(pending)) pending.catch((error: unknown) => report(observer, error))
+      const { fn } = observer
+      const pending = fn(eventFor(observer))
+      if (isPromise(pending)) then.call(pending, undefined, (error: unknown) => report(observer, error))
     } catch (error) {
       report(observer, error)
     }

@@ -1,11 +1,12 @@
 /** Runs the taps of dispatch as layers around the owner's connection: the `compile` of the dispatch hook. */
 import { types } from 'node:util'
-import { TaplineError } from '../errors.ts'
+import { isTaplineError, TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
+import { deepFreeze } from '../json.ts'
 import type { CallRun } from './call-run.ts'
 import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
-import { readResult } from './returns.ts'
+import { HookError } from './hook-error.ts'
+import { ownerNamedIn, readResult, wrongReturn } from './returns.ts'
 import { LiveTapContext } from './tap-context.ts'
 import { ownError, type TapStep, thrownBy } from './tap-step.ts'
 import { changedOwner, TapView } from './tap-view.ts'
@@ -27,8 +28,15 @@ export function compileOnion(steps: readonly TapStep[], innermost: Innermost, wh
   return (run) => from(0, run)
 }
 
+const { isPromise } = types
 const then = Promise.prototype.then
 const ignore = (): void => {}
+
+/** What a tap lets through keeps its outcome, so no tap may write another one into it. */
+function freezeError(error: TaplineError): void {
+  if (error.data !== undefined) Object.freeze(error.data)
+  Object.freeze(error)
+}
 
 /** One tap around what is inside of it. */
 class Layer implements Deadline {
@@ -73,14 +81,16 @@ class Layer implements Deadline {
     this.#run.waiting = this
     this.#wheel.add(this, this.#msLeft)
     try {
-      const value = this.#step.fn(this.#view, this.#next, this.#context)
-      if (types.isPromise(value)) {
+      // without `this`: a tap must not get hold of its step
+      const { fn } = this.#step
+      const value = fn(this.#view, this.#next, this.#context)
+      if (isPromise(value)) {
         then.call(
           value,
           (result: unknown) => this.#settled(result),
           (error: unknown) => this.#failed(thrownBy(this.#step, this.#run, error), error),
         )
-      } else this.#failed(this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'returned no promise'), null)
+      } else this.#failed(wrongReturn(this.#run, this.#step, value, 'returned no promise'), null)
     } catch (error) {
       this.#failed(thrownBy(this.#step, this.#run, error), error)
     }
@@ -113,19 +123,14 @@ class Layer implements Deadline {
   async #call(args: readonly unknown[]): Promise<JsonObject> {
     if (this.#isOver) throw new TaplineError('HOOK_FAILED', `next() was called after tap "${this.#step.name}" had ended: nothing was sent`)
     this.#run.assertRunning()
-    const attempt = TapView.attempt(this.#view)
-    if (attempt !== null) throw this.#violation(changedOwner(this.#run.id, this.#step, attempt, 'assigned'))
-    const given = args.find((arg) => arg !== undefined)
-    if (given !== undefined) {
-      const owned = typeof given === 'object' && given !== null ? Reflect.ownKeys(given).find((key) => OWNERSHIP_KEYS.has(String(key))) : undefined
-      if (owned !== undefined) throw this.#violation(changedOwner(this.#run.id, this.#step, String(owned), 'passed'))
-      throw this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'passed an argument to next(), which takes none,')
-    }
+    if (args.some((arg) => arg !== undefined)) throw this.#passed(args)
     if (this.#pending++ === 0) this.#msLeft = this.#wheel.remove(this)
     try {
       this.#last = this.#inner()
-      return (this.#result = await this.#last)
+      // frozen, because whoever keeps it could change it after somebody else has judged it
+      return (this.#result = deepFreeze(await this.#last))
     } catch (error) {
+      if (isTaplineError(error)) freezeError(error)
       this.#innerErrors.push(error)
       throw error
     } finally {
@@ -134,16 +139,31 @@ class Layer implements Deadline {
     }
   }
 
+  /** The error for what a tap handed to next(). */
+  #passed(args: readonly unknown[]): TaplineError {
+    let word: string | null = null
+    try {
+      for (const arg of args) word ??= ownerNamedIn(arg)
+    } catch {
+      // it cannot be read: an argument all the same
+    }
+    if (word !== null) return this.#violation(changedOwner(this.#run.id, this.#step, word, 'passed'))
+    return this.#step.error(this.#run, 'HOOK_BAD_RETURN', 'passed an argument to next(), which takes none,')
+  }
+
   #settled(value: unknown): void {
     if (!this.#leave()) return
-    const attempt = this.#attempt()
-    if (attempt !== null) return this.#violated(attempt)
     try {
+      // a getter or toJSON of the value may make the attempt
       const result = readResult(this.#run, this.#step, value, this.#result)
+      const attempt = this.#attempt()
+      if (attempt !== null) return this.#violated(attempt)
       this.#step.trace(this.#run, this.#result === null ? 'answered' : 'called_next', this.#started)
       this.#resolve(result)
     } catch (error) {
-      this.#end(ownError(this.#step, this.#run, error))
+      const attempt = this.#attempt()
+      if (attempt === null) this.#end(ownError(this.#step, this.#run, error))
+      else this.#violated(attempt)
     }
   }
 
@@ -174,7 +194,7 @@ class Layer implements Deadline {
   #attempt(): TaplineError | null {
     const assigned = TapView.settle(this.#view)
     const { violation } = this.#run
-    if (violation !== null && violation.tap === this.#step.name && violation.plugin === this.#step.plugin) return violation
+    if (HookError.isOf(violation, this.#step, this.#run.id)) return violation
     return assigned === null ? null : changedOwner(this.#run.id, this.#step, assigned, 'assigned')
   }
 

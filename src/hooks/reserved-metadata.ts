@@ -20,8 +20,9 @@ function isOurs(key: string): boolean {
  */
 export function isReservedKey(key: string): boolean {
   if (isOurs(key)) return true
-  const slash = key.indexOf('/')
-  return slash > 0 && key.slice(0, slash).split('.').some((label) => MCP_LABELS.has(label))
+  // labels are those of a domain name, which has no case
+  const prefix = key.slice(0, Math.max(0, key.indexOf('/'))).toLowerCase()
+  return prefix === 'codex' || prefix.split('.').some((label) => MCP_LABELS.has(label))
 }
 
 /** What forbids a tap to return this key in a metadata patch, or null where it may. */

@@ -17,7 +17,7 @@ export function guardResourceArguments(original: JsonObject, rewritten: JsonObje
       if (Object.hasOwn(original, field)) guarded[field] = original[field] as Json
       continue
     }
-    const asked = normal(original[field])
+    const asked = normal(Object.hasOwn(original, field) ? original[field] : undefined)
     const answered = normal(rewritten[field])
     if (answered === undefined || asked !== answered) {
       throw new TaplineError(

@@ -1,12 +1,13 @@
 /** What a tap of each hook may return; everything else is refused by name. */
 import { types } from 'node:util'
-import { TaplineError } from '../errors.ts'
+import type { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, snapshot } from '../json.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 import { metaKeyProblem } from './reserved-metadata.ts'
 import { guardResourceArguments } from './resource-guard.ts'
 import type { CallRun } from './call-run.ts'
+import { HookError } from './hook-error.ts'
 import type { TapStep } from './tap-step.ts'
 import { changedOwner } from './tap-view.ts'
 import type { TapTrace } from './trace.ts'
@@ -14,6 +15,7 @@ import { readVerdict } from './verdicts.ts'
 
 type Decision = TapTrace['decision']
 
+const { isPromise } = types
 const then = Promise.prototype.then
 const ignore = (): void => {}
 
@@ -53,10 +55,13 @@ export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Dec
   if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict, which belongs to approve,')
   const returned = plainObject(run, step, value)
   const patch: [string, Json][] = []
-  for (const key of Reflect.ownKeys(returned)) {
+  assertNoOwner(run, step, returned)
+  const keys = Reflect.ownKeys(returned)
+  // a Map, or a verdict in disguise: whatever it means, it is no patch
+  if (keys.length === 0 && Object.getPrototypeOf(returned) !== Object.prototype) throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object that is no patch')
+  for (const key of keys) {
     if (typeof key === 'symbol') throw step.error(run, 'HOOK_BAD_RETURN', 'returned a key that is a symbol')
     const problem = metaKeyProblem(key)
-    if (problem === 'ownership') throw changedOwner(run.id, step, key, 'returned')
     if (problem === 'reserved') throw step.error(run, 'HOOK_BAD_RETURN', `returned the reserved key ${key}`)
     if (problem === 'needs_prefix') throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
     const other = run.patch?.get(key)
@@ -87,33 +92,57 @@ export function readResult(run: CallRun, step: TapStep, value: unknown, fromNext
 }
 
 function refusal(run: CallRun, step: TapStep, reason = 'no reason given'): TaplineError {
-  return new TaplineError('CALL_REFUSED', `tap "${step.name}" of plugin "${step.plugin}" refused the call: ${reason}`, {
-    hook: step.hook,
-    tap: step.name,
-    plugin: step.plugin,
-    callId: run.id,
-    data: { by: 'tap', reason },
-  })
+  return new HookError('CALL_REFUSED', `tap "${step.name}" of plugin "${step.plugin}" refused the call: ${reason}`, step, run.id, { data: { by: 'tap', reason } })
+}
+
+/** The error for a value that is not what it should be; an attempt to move the call has its own code, whatever else is wrong. */
+export function wrongReturn(run: CallRun, step: TapStep, value: unknown, problem: string): TaplineError {
+  let word: string | null = null
+  try {
+    word = ownerNamedIn(value)
+  } catch {
+    // it cannot be read: the problem is told as it is
+  }
+  return word === null ? step.error(run, 'HOOK_BAD_RETURN', problem) : changedOwner(run.id, step, word, 'returned')
 }
 
 function plainObject(run: CallRun, step: TapStep, value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     // nobody waits for it, and its failure must not end the host's process
-    if (types.isPromise(value)) then.call(value, ignore, ignore)
+    if (isPromise(value)) then.call(value, ignore, ignore)
     if (typeof (value as { then?: unknown }).then === 'function') {
-      throw step.error(run, 'HOOK_BAD_RETURN', step.isSync ? 'returned a promise (use tapPromise)' : 'returned a thenable that is not a promise')
+      throw wrongReturn(run, step, value, step.isSync ? 'returned a promise (use tapPromise)' : 'returned a thenable that is not a promise')
     }
     return value as Record<string, unknown>
   }
   const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : value === undefined ? 'nothing' : `a ${typeof value}`
-  throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what}`)
+  throw wrongReturn(run, step, value, `returned ${what}`)
+}
+
+/** Comes first: whatever else is wrong, an attempt to move the call has its own code. */
+function assertNoOwner(run: CallRun, step: TapStep, value: object): void {
+  const word = ownerNamedIn(value)
+  if (word !== null) throw changedOwner(run.id, step, word, 'returned')
+}
+
+/** Longer chains of prototypes are not read: a Proxy can make them endless. */
+const LONGEST_CHAIN = 20
+
+/** The ownership word that a value has or inherits, or null. What all objects inherit says nothing about this one. */
+export function ownerNamedIn(value: unknown): string | null {
+  let object = value
+  for (let i = 0; ((typeof object === 'object' && object !== null) || typeof object === 'function') && object !== Object.prototype; i++) {
+    if (i === LONGEST_CHAIN) throw new TypeError('the value inherits without end')
+    const word = Reflect.ownKeys(object).find((key) => typeof key === 'string' && OWNERSHIP_KEYS.has(key))
+    if (word !== undefined) return String(word)
+    object = Reflect.getPrototypeOf(object)
+  }
+  return null
 }
 
 function assertOnlyKeys(run: CallRun, step: TapStep, value: object, ...allowed: readonly string[]): void {
+  assertNoOwner(run, step, value)
   const keys = Reflect.ownKeys(value)
-  // ownership first: whatever else is wrong, an attempt to move the call has its own code
-  const owned = keys.find((key) => typeof key === 'string' && OWNERSHIP_KEYS.has(key))
-  if (owned !== undefined) throw changedOwner(run.id, step, String(owned), 'returned')
   const unknown = keys.find((key) => !allowed.includes(String(key)))
   if (unknown !== undefined) throw step.error(run, 'HOOK_BAD_RETURN', `returned the unknown key ${JSON.stringify(String(unknown))}`)
 }

@@ -33,6 +33,7 @@ export class SealedCall {
   constructor(sealing: Sealing) {
     this.#sealing = sealing
     this.#governance = sealing.environment.governance
+    Object.freeze(this)
   }
 
   /** True for a call that a resolver sealed; false for look-alikes, views and Proxies. */

@@ -3,6 +3,7 @@ import { types } from 'node:util'
 import type { TaplineError } from '../errors.ts'
 import type { CallRun } from './call-run.ts'
 import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
+import { wrongReturn } from './returns.ts'
 import { LiveTapContext } from './tap-context.ts'
 import { TapStep, thrownBy } from './tap-step.ts'
 import { TapView } from './tap-view.ts'
@@ -30,6 +31,7 @@ export function compileSeries(steps: readonly (TapStep | BuiltinStep)[], wheel: 
   }
 }
 
+const { isPromise } = types
 const then = Promise.prototype.then
 
 /** The rest of a series from its first asynchronous step on: one object and one promise, whatever the number of taps. */
@@ -60,9 +62,15 @@ class SeriesRun implements Deadline {
   }
 
   resume(at: number, pending: Promise<void>): Promise<void> {
-    const promise = this.#promise()
-    this.#await(at, pending)
-    return promise
+    try {
+      const promise = this.#promise()
+      this.#await(at, pending)
+      return promise
+    } catch (error) {
+      // nobody will look at how the step ends
+      pending.catch(() => {})
+      throw error
+    }
   }
 
   /** The call has ended otherwise: nothing waits any more. */
@@ -131,8 +139,10 @@ class SeriesRun implements Deadline {
     const started = run.trace === null ? 0 : performance.now()
     let value: unknown
     try {
-      value = step.fn(view, context)
-      if (types.isPromise(value)) {
+      // without `this`: a tap must not get hold of its step
+      const { fn } = step
+      value = fn(view, context)
+      if (isPromise(value)) {
         then.call(
           value,
           (result: unknown) => this.#settled(at, step, result),
@@ -143,8 +153,8 @@ class SeriesRun implements Deadline {
       step.failed(run, view, thrownBy(step, run, error), started)
       return false
     }
-    if (!types.isPromise(value)) {
-      step.failed(run, view, step.error(run, 'HOOK_BAD_RETURN', 'returned no promise (use tap for synchronous functions)'), started)
+    if (!isPromise(value)) {
+      step.failed(run, view, wrongReturn(run, step, value, 'returned no promise (use tap for synchronous functions)'), started)
       return false
     }
     this.#at = at

@@ -2,7 +2,7 @@
 import { types } from 'node:util'
 import { AsyncSeriesHook } from 'tapable'
 import type { HookName } from '../errors.ts'
-import { asTaplineError, TaplineError } from '../errors.ts'
+import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
 import type { Observer } from './observers.ts'
 import { compileOnion, type Innermost, type Onion } from './onion.ts'
@@ -174,7 +174,7 @@ function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], reg
     returned = plugin.apply(Object.freeze({ hooks, session }) as unknown as HookPorts)
   } catch (error) {
     if ((error as { code?: unknown } | null)?.code === 'HOOK_BAD_TAP') throw asTaplineError(error, 'HOOK_BAD_TAP')
-    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw: ${error instanceof Error ? error.message : String(error)}`, { plugin: name, cause: error })
+    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw: ${messageOf(error)}`, { plugin: name, cause: error })
   } finally {
     isOpen = false
   }

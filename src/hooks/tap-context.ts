@@ -42,4 +42,6 @@ export class LiveTapContext implements TapContext {
     this.#run.context.log(String(line))
   }
 }
+// nobody gets at the class through a context
+Reflect.deleteProperty(LiveTapContext.prototype, 'constructor')
 Object.freeze(LiveTapContext.prototype)

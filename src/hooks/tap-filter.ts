@@ -13,7 +13,9 @@ export function compileFilter(methods: readonly Method[] | null, ...filters: rea
     const [only] = methods
     tests.push(methods.length === 1 ? (call) => call.method === only : (call) => methods.includes(call.method))
   }
-  for (const { environments, servers, tools } of filters) {
+  for (const filter of filters) {
+    // own fields: something on Object.prototype must not silence a guard
+    const { environments, servers, tools }: TapFilter = { __proto__: null, ...filter } as TapFilter
     if (environments !== undefined) tests.push((call) => environments.includes(call.owner.environmentId))
     if (servers !== undefined) tests.push(matcher(servers, (call) => call.owner.name))
     // a filter by tool does not speak of what has no tool

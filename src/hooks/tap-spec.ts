@@ -28,7 +28,7 @@ const LONGEST_MS = 3_600_000
 
 /** Throws HOOK_BAD_TAP with the first thing that is wrong. */
 export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'], options: unknown, fn: unknown): TapSpec {
-  const given: Record<string, unknown> = typeof options === 'string' ? { name: options } : { ...(options as object | null) }
+  const given: Record<string, unknown> = { __proto__: null, ...(typeof options === 'string' ? { name: options } : (options as object | null)) } as never
   const name = typeof given['name'] === 'string' ? given['name'].trim() : ''
   const fail = (problem: string): never => {
     throw new TaplineError('HOOK_BAD_TAP', `plugin "${plugin}": tap ${name ? `"${name}"` : ''} on ${hook}: ${problem}`, { hook, plugin, ...(name && { tap: name }) })

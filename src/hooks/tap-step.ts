@@ -1,8 +1,8 @@
 /** One tap of a plugin, ready to run: whom it belongs to, what it wants to see, and how it fails. */
+import type { TaplineError } from '../errors.ts'
 import type { PipelineHook } from './outcome.ts'
-import type { ErrorCode } from '../errors.ts'
-import { isTaplineError, TaplineError } from '../errors.ts'
 import type { CallRun } from './call-run.ts'
+import { HookError } from './hook-error.ts'
 import { LiveTapContext } from './tap-context.ts'
 import type { CallFilter } from './tap-filter.ts'
 import type { TapSpec } from './tap-spec.ts'
@@ -37,6 +37,7 @@ export class TapStep {
     this.#onFailure = spec.onFailure
     this.#filter = filter
     this.#accept = accept
+    Object.freeze(this)
   }
 
   applies(run: CallRun): boolean {
@@ -49,7 +50,11 @@ export class TapStep {
     const started = run.trace === null ? 0 : performance.now()
     let value: unknown
     try {
-      value = this.fn(view, new LiveTapContext(run))
+      // what was checked and voted on must be what is sent, and from the last hook on nobody looks again
+      if (this.hook === 'attachMetadata') run.arguments.own()
+      // without `this`: a tap must not get hold of its step
+      const { fn } = this
+      value = fn(view, new LiveTapContext(run))
     } catch (error) {
       this.failed(run, view, this.#thrown(run, error), started)
       return
@@ -57,10 +62,8 @@ export class TapStep {
     this.settled(run, view, value, started)
   }
 
-  /** Puts the value of a tap into effect; an attempt on the owner comes before everything that it returned. */
+  /** Puts the value of a tap into effect; an attempt on the owner comes before everything that it returned, one in a getter or toJSON of it too. */
   settled(run: CallRun, view: TapView, value: unknown, started: number): void {
-    const attempt = TapView.settle(view)
-    if (attempt !== null) throw this.#violation(run, changedOwner(run.id, this, attempt, 'assigned'), started)
     let decision: TapTrace['decision']
     try {
       decision = this.#accept(run, this, value)
@@ -68,13 +71,13 @@ export class TapStep {
       this.failed(run, view, ownError(this, run, error), started)
       return
     }
+    this.#settle(run, view, started)
     this.trace(run, decision, started)
   }
 
   /** Lets the call end with the error of this tap, or go on where the tap's failure may be ignored. Ownership is never ignored. */
   failed(run: CallRun, view: TapView, error: TaplineError, started: number): void {
-    const attempt = TapView.settle(view)
-    if (attempt !== null) throw this.#violation(run, changedOwner(run.id, this, attempt, 'assigned'), started)
+    this.#settle(run, view, started)
     if (error.code === 'HOOK_CHANGED_OWNER') throw this.#violation(run, error, started)
     // a verdict that ends the call is no failure
     if (error.code === 'CALL_REFUSED') {
@@ -105,19 +108,19 @@ export class TapStep {
     })
   }
 
-  error(run: CallRun, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT', problem: string, cause?: unknown): TaplineError {
-    return new TaplineError(code, `tap "${this.name}" of plugin "${this.plugin}" ${problem} in ${this.hook}`, {
-      hook: this.hook,
-      tap: this.name,
-      plugin: this.plugin,
-      callId: run.id,
-      ...(cause !== undefined && { cause }),
-    })
+  error(run: CallRun, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT', problem: string, cause?: unknown): HookError {
+    return new HookError(code, `tap "${this.name}" of plugin "${this.plugin}" ${problem} in ${this.hook}`, this, run.id, cause === undefined ? {} : { cause })
   }
 
   /** The error for something that the tap threw. Our own errors about returns and ownership keep their code. */
   #thrown(run: CallRun, thrown: unknown): TaplineError {
     return thrownBy(this, run, thrown)
+  }
+
+  /** Ends the time in which an assignment counts; throws HOOK_CHANGED_OWNER where there was one. */
+  #settle(run: CallRun, view: TapView, started: number): void {
+    const attempt = TapView.settle(view)
+    if (attempt !== null) throw this.#violation(run, changedOwner(run.id, this, attempt, 'assigned'), started)
   }
 
   #violation(run: CallRun, error: TaplineError, started: number): TaplineError {
@@ -127,18 +130,18 @@ export class TapStep {
   }
 }
 
-/** The error for something that a tap threw or rejected with. */
+// methods that a tap put in their place would judge every tap
+Object.freeze(TapStep.prototype)
+
+/** The error for something that a tap threw or rejected with. Only our own errors about exactly this tap and call keep their code. */
 export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineError {
-  if (isTaplineError(thrown) && (thrown.code === 'HOOK_BAD_RETURN' || thrown.code === 'HOOK_CHANGED_OWNER') && thrown.callId === run.id) return thrown
-  return step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
+  return HookError.isOf(thrown, step, run.id) ? thrown : step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
 }
 
 /** The error itself where our own reading of a return made it; a getter or a Proxy may throw anything. */
 export function ownError(step: TapStep, run: CallRun, error: unknown): TaplineError {
-  if (isTaplineError(error) && error.callId === run.id && READING.has(error.code)) return error
-  return step.error(run, 'HOOK_BAD_RETURN', 'returned a value that cannot be read', error)
+  return HookError.isOf(error, step, run.id) ? error : step.error(run, 'HOOK_BAD_RETURN', 'returned a value that cannot be read', error)
 }
-const READING: ReadonlySet<ErrorCode> = new Set(['HOOK_BAD_RETURN', 'HOOK_CHANGED_OWNER', 'CALL_REFUSED'])
 
 const oneLine = (thrown: unknown): string => {
   try {

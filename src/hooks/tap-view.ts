@@ -2,12 +2,12 @@
  * What one tap sees of one call: small frozen objects with nothing on them. Every field is an accessor on a frozen prototype, and the
  * setters record the attempt for exactly this tap before they throw, so that an assignment is noticed in sloppy mode and behind a catch too.
  */
-import { TaplineError } from '../errors.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 import type { KeyParts } from '../servers/key.ts'
 import { displayKey, sameParts } from '../servers/key.ts'
 import type { Authority } from './call-view.ts'
 import type { CallRun } from './call-run.ts'
+import { HookError } from './hook-error.ts'
 
 /** Who the view belongs to; what an error about it must name. */
 export interface ViewOwner {
@@ -42,24 +42,28 @@ export class TapView {
     return view.#attempt
   }
 
-  /** Notes an attempt; throws HOOK_CHANGED_OWNER while the tap runs, reports it afterwards. */
+  /** Notes an attempt, which ends the call from now on, and throws HOOK_CHANGED_OWNER while the tap runs; reports it afterwards. */
   static write(view: TapView, key: string): void {
-    if (view.#isSettled) {
-      view.#run.context.lateWrite(view.#run.id, view.#tap.name, view.#tap.plugin, key)
-      return
-    }
+    const run = view.#run
+    const isOver = view.#isSettled || view.#tap.hook === 'settled'
+    if (isOver) run.context.lateWrite(run.id, view.#tap.name, view.#tap.plugin, key)
+    if (view.#isSettled) return
+    const error = changedOwner(run.id, view.#tap, key, 'assigned')
     view.#attempt ??= key
-    throw changedOwner(view.#run.id, view.#tap, key, 'assigned')
+    // at once: another tap of the same call may be about to send it
+    if (!isOver) run.violation ??= error
+    throw error
+  }
+
+  /** The view itself, or the one that the object inherits from; undefined for anything else. */
+  static of(self: unknown): TapView | undefined {
+    return ancestor(self, (object): object is TapView => #run in object)
   }
 
   /** Refuses a write to a field that is not about ownership: taps return, they do not assign. */
   static readOnly(view: TapView, key: string): never {
     const { hook, name, plugin } = view.#tap
-    throw new TaplineError('HOOK_BAD_RETURN', `tap "${name}" of plugin "${plugin}" assigned ${key} in ${hook}: a call is read-only`, {
-      hook,
-      tap: name,
-      plugin,
-      callId: view.#run.id,
+    throw new HookError('HOOK_BAD_RETURN', `tap "${name}" of plugin "${plugin}" assigned ${key} in ${hook}: a call is read-only`, view.#tap, view.#run.id, {
       remedy: 'Return what should change; only resolve can change arguments, with { arguments }.',
     })
   }
@@ -119,8 +123,9 @@ class OwnerView {
     Object.freeze(this)
   }
 
-  static viewOf(owner: OwnerView): TapView {
-    return owner.#view
+  static viewOf(self: unknown): TapView | undefined {
+    const owner = ancestor(self, (object): object is OwnerView => #view in object)
+    return owner === undefined ? undefined : owner.#view
   }
 
   get name(): string {
@@ -154,8 +159,9 @@ class AuthorityView implements Authority {
     Object.freeze(this)
   }
 
-  static viewOf(authority: AuthorityView): TapView {
-    return authority.#view
+  static viewOf(self: unknown): TapView | undefined {
+    const authority = ancestor(self, (object): object is AuthorityView => #view in object)
+    return authority === undefined ? undefined : authority.#view
   }
 
   get environmentId(): string {
@@ -189,23 +195,36 @@ class AuthorityView implements Authority {
 }
 
 /** The error of every attempt to move a call. */
-export function changedOwner(callId: string, tap: ViewOwner, key: string, how: 'assigned' | 'returned' | 'passed'): TaplineError {
+export function changedOwner(callId: string, tap: ViewOwner, key: string, how: 'assigned' | 'returned' | 'passed'): HookError {
   const where = how === 'passed' ? `passed ${key} to next()` : `${how} ${key}`
-  return new TaplineError('HOOK_CHANGED_OWNER', `tap "${tap.name}" of plugin "${tap.plugin}" ${where} in ${tap.hook}: a hook cannot change the owner of a call`, {
-    hook: tap.hook,
-    tap: tap.name,
-    plugin: tap.plugin,
-    callId,
-    data: { key },
-  })
+  const message = `tap "${tap.name}" of plugin "${tap.plugin}" ${where} in ${tap.hook}: a hook cannot change the owner of a call`
+  return new HookError('HOOK_CHANGED_OWNER', message, tap, callId, { data: { key } })
+}
+
+/** Longer chains are not looked at: a Proxy can make them endless. */
+const LONGEST_CHAIN = 20
+
+/** The first of the object and what it inherits from that is of the kind. */
+function ancestor<T extends object>(self: unknown, isKind: (object: object) => object is T): T | undefined {
+  let object = self
+  for (let i = 0; i < LONGEST_CHAIN && typeof object === 'object' && object !== null; i++) {
+    if (isKind(object)) return object
+    object = Object.getPrototypeOf(object)
+  }
+  return undefined
 }
 
 // Setters are put on the prototypes in one place: every ownership word, whether the view shows it or not, and every other field.
-seal(TapView.prototype, (view: TapView) => view, '', new Set([...OWNERSHIP_KEYS, 'authority', 'method', 'uri', 'prompt']))
+seal(TapView.prototype, TapView.of, '', new Set([...OWNERSHIP_KEYS, 'authority', 'method', 'uri', 'prompt']))
 seal(OwnerView.prototype, OwnerView.viewOf, 'owner.', new Set([...OWNERSHIP_KEYS, 'name']))
 seal(AuthorityView.prototype, AuthorityView.viewOf, 'authority.', new Set([...OWNERSHIP_KEYS, 'environmentInstanceId', 'permissions', 'approvalPolicy', 'cwd']))
 
-function seal<T extends object>(prototype: T, viewOf: (self: T) => TapView, prefix: string, owned: ReadonlySet<string>): void {
+function seal(prototype: object, viewOf: (self: unknown) => TapView | undefined, prefix: string, owned: ReadonlySet<string>): void {
+  const view = (self: unknown, field: string): TapView => {
+    const found = viewOf(self)
+    if (found === undefined) throw new TypeError(`${field} of a call was set on something that is no call`)
+    return found
+  }
   for (const name of new Set([...Object.getOwnPropertyNames(prototype), ...owned])) {
     const own = Object.getOwnPropertyDescriptor(prototype, name)
     if (name === 'constructor' || typeof own?.value === 'function') continue
@@ -214,11 +233,11 @@ function seal<T extends object>(prototype: T, viewOf: (self: T) => TapView, pref
       enumerable: own !== undefined,
       get: own?.get ?? (() => undefined),
       set: owned.has(name)
-        ? function (this: T) {
-            TapView.write(viewOf(this), `${prefix}${name}`)
+        ? function (this: unknown) {
+            TapView.write(view(this, name), `${prefix}${name}`)
           }
-        : function (this: T) {
-            TapView.readOnly(viewOf(this), `${prefix}${name}`)
+        : function (this: unknown) {
+            TapView.readOnly(view(this, name), `${prefix}${name}`)
           },
     })
   }

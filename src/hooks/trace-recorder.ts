@@ -12,28 +12,31 @@ export class TraceRecorder {
   readonly #metaKeys: { readonly key: string; readonly by: string }[] = []
   readonly #timings: Partial<Record<PipelineHook | 'server', number>> = {}
   readonly #flags: CapturedFlags
+  readonly #redact: (text: string) => string
   #candidates: readonly ServerKey[] = []
   #approval: Approval | null = null
   #connection: CallTrace['connection'] = null
 
-  constructor(flags: CapturedFlags) {
+  /** `redact` takes secrets out of what taps say. */
+  constructor(flags: CapturedFlags, redact: (text: string) => string = (text) => text) {
     this.#flags = flags
+    this.#redact = redact
   }
 
   candidates(keys: readonly ServerKey[]): void {
     this.#candidates = keys
   }
   tap(entry: TapTrace): void {
-    this.#taps.push(entry)
+    this.#taps.push(Object.freeze(entry.reason === undefined ? entry : { ...entry, reason: this.#redact(entry.reason) }))
   }
   approval(source: Approval['source'], waitedMs = 0): void {
-    this.#approval = { source, waitedMs }
+    this.#approval = Object.freeze({ source, waitedMs })
   }
   meta(key: string, by: string): void {
-    this.#metaKeys.push({ key, by })
+    this.#metaKeys.push(Object.freeze({ key, by }))
   }
   connection(id: string, reused: boolean): void {
-    this.#connection = { id, reused }
+    this.#connection = Object.freeze({ id, reused })
   }
   /** Adds ms to a phase. */
   time(phase: PipelineHook | 'server', ms: number): void {
@@ -41,14 +44,15 @@ export class TraceRecorder {
   }
 
   read(): CallTrace {
-    return {
-      candidates: this.#candidates,
-      taps: [...this.#taps],
+    // frozen, because observers see it before the host does
+    return Object.freeze({
+      candidates: Object.freeze([...this.#candidates]),
+      taps: Object.freeze([...this.#taps]),
       approval: this.#approval,
-      metaKeys: [...this.#metaKeys],
+      metaKeys: Object.freeze([...this.#metaKeys]),
       connection: this.#connection,
       flags: this.#flags.all(),
-      timingsMs: { ...this.#timings },
-    }
+      timingsMs: Object.freeze({ ...this.#timings }),
+    })
   }
 }

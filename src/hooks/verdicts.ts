@@ -44,6 +44,8 @@ class MadeVerdict {
     return typeof value === 'object' && value !== null && #kind in value ? { kind: value.#kind, text: value.#text } : null
   }
 }
+// nobody gets at the class through a verdict
+Reflect.deleteProperty(MadeVerdict.prototype, 'constructor')
 Object.freeze(MadeVerdict.prototype)
 
 const textOf = (value: unknown, what: string): string | undefined => {

@@ -1,5 +1,5 @@
 /** Puts one call to the session's approver, within a limit of its own, and reads the answer strictly. */
-import { isTaplineError, TaplineError } from '../errors.ts'
+import { messageOf, TaplineError } from '../errors.ts'
 import type { Vote } from '../hooks/call-run.ts'
 import { type ApprovalAnswer, type ApprovalQuestion, readAnswer } from './approver.ts'
 import { assertAuthority } from './authority.ts'
@@ -43,7 +43,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     state('withdrawn')
     run.assertRunning()
     if (limit.signal.aborted) throw new TaplineError('CALL_APPROVAL_TIMED_OUT', `nobody answered within ${host.approvalTimeoutMs} ms whether ${subject} may run`, { data: { limitMs: host.approvalTimeoutMs } })
-    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${isTaplineError(error) || error instanceof Error ? error.message : 'the approver failed'}`, { cause: error, data: { reason: 'the question could not be put' } })
+    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${messageOf(error)}`, { cause: error, data: { reason: 'the question could not be put' } })
   } finally {
     clearTimeout(timer)
     run.limit.resume()

@@ -3,11 +3,11 @@ import type { ListKind, RequestOptions } from '../connections/connection.ts'
 import { isTaplineError, TaplineError } from '../errors.ts'
 import type { CallRun } from '../hooks/call-run.ts'
 import type { JsonObject } from '../json.ts'
-import { isJsonObject } from '../json.ts'
 import type { Method, Progress } from '../mcp.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { metaOf } from './sandbox-contract.ts'
+import { readToolResult } from './tool-result.ts'
 
 /** How often a list that changes all the time is waited for. */
 const REFRESHES = 5
@@ -107,10 +107,3 @@ export function paramsOf(run: PipelineRun): JsonObject {
   return params as JsonObject
 }
 
-/** A result keeps every field; one without content is an empty one, and one that cannot be read fails this call alone. */
-function readToolResult(run: PipelineRun, result: JsonObject): JsonObject {
-  if (!isJsonObject(result)) throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} answered ${run.sealed.target} with something that is no result`)
-  if (Array.isArray(result['content'])) return result
-  if (result['content'] !== undefined) throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} answered ${run.sealed.target} with content that is no list`, { data: { rawResult: result } })
-  return { ...result, content: [] }
-}

@@ -7,12 +7,13 @@ import { isContent } from '../mcp.ts'
 export function modelResult(result: { readonly [key: string]: unknown }): ForModel {
   const { content } = result as { readonly content?: readonly ContentBlock[] }
   if (!Array.isArray(content)) return modelText(JSON.stringify(result), false)
-  return { text: content.map(textOf).filter(Boolean).join('\n'), isError: result['isError'] === true, content: content as readonly ContentBlock[] }
+  // frozen, because observers see it before the host does
+  return Object.freeze({ text: content.map(textOf).filter(Boolean).join('\n'), isError: result['isError'] === true, content: content as readonly ContentBlock[] })
 }
 
 /** One text block. */
 export function modelText(text: string, isError = true): ForModel {
-  return { text, isError, content: [{ type: 'text', text }] }
+  return Object.freeze({ text, isError, content: Object.freeze([Object.freeze({ type: 'text', text })]) })
 }
 
 const textOf = (block: ContentBlock): string => {

@@ -43,12 +43,12 @@ const HOOK_FAILURES: ReadonlySet<ErrorCode> = new Set(['HOOK_CHANGED_OWNER', 'HO
 const BY_PERSON: ReadonlySet<ErrorCode> = new Set(['CALL_DECLINED', 'CALL_DISMISSED', 'CALL_APPROVAL_TIMED_OUT'])
 
 /** A finished call. Frozen; `forModel` is built on first read. */
-export function completed(run: PipelineRun, result: JsonObject, durationMs: number): CallOutcome<Method> {
-  return ended(run, durationMs, () => modelResult(result), { outcome: 'completed', code: 'OK', result })
+export function completed(run: PipelineRun, result: JsonObject): CallOutcome<Method> {
+  return new Completed(run, result) as unknown as CallOutcome<Method>
 }
 
 /** The end that belongs to an error. A hook that failed after something was sent withholds the result. */
-export function failed(run: PipelineRun, error: TaplineError, durationMs: number): CallOutcome<Method> {
+export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Method> {
   const { code, data = {} } = error
   const text = (value: string): string => run.host.secrets.redact(value)
   const common = { code, message: text(error.message), remedy: text(error.remedy) }
@@ -79,7 +79,7 @@ export function failed(run: PipelineRun, error: TaplineError, durationMs: number
         return {}
     }
   })()
-  return ended(run, durationMs, () => modelText(forModel(kind, common.message, more)), { outcome: kind, ...common, ...more } as never)
+  return new Failed(run, kind, forModel(kind, common.message, more), { ...common, ...more }) as unknown as CallOutcome<Method>
 }
 
 /** A guard's own words reach the model only where its author wrote them for it: deny(reason). */
@@ -100,33 +100,55 @@ function forModel(kind: Kind, message: string, more: { readonly by?: string; rea
   }
 }
 
-type Rest = { readonly outcome: CallOutcome['outcome']; readonly code: string; readonly [key: string]: unknown }
+/** Classes, because an object with a getter of its own has a hidden class of its own, and making one costs as much as the rest of a call. */
+class Ended {
+  readonly outcome: CallOutcome['outcome']
+  readonly callId: string
+  readonly owner: ServerKey | null
+  readonly tool: string | null
+  readonly sent: PipelineRun['sent']
+  readonly durationMs: number
+  declare readonly trace?: CallTrace
 
-function ended(run: PipelineRun, durationMs: number, build: () => ForModel, rest: Rest): CallOutcome<Method> {
-  return new Outcome(run, durationMs, build, rest) as never
+  constructor(run: PipelineRun, outcome: CallOutcome['outcome']) {
+    this.outcome = outcome
+    this.callId = run.callId
+    this.owner = run.located?.owner ?? null
+    this.tool = run.located?.tool ?? null
+    this.sent = run.sent
+    this.durationMs = performance.now() - run.began
+    if (run.trace !== null && (run.options.trace === true || run.host.traceAll)) this.trace = run.trace.read()
+  }
 }
 
-/** A class, because an object with a getter of its own gets a hidden class of its own too, and costs as much as the rest of a call. */
-class Outcome {
-  readonly #build: () => ForModel
+class Completed extends Ended {
+  readonly code = 'OK'
+  readonly result: JsonObject
   #model: ForModel | null = null
-  declare trace?: CallTrace
 
-  constructor(run: PipelineRun, durationMs: number, build: () => ForModel, rest: Rest) {
-    this.#build = build
-    Object.assign(this, rest)
-    Object.assign(this, {
-      callId: run.callId,
-      owner: run.located?.owner ?? null,
-      tool: run.located?.tool ?? null,
-      sent: run.sent,
-      durationMs,
-    })
-    if (run.trace !== null && (run.options.trace === true || run.host.traceAll)) this.trace = run.trace.read()
+  constructor(run: PipelineRun, result: JsonObject) {
+    super(run, 'completed')
+    this.result = result
     Object.freeze(this)
   }
 
   get forModel(): ForModel {
-    return (this.#model ??= this.#build())
+    return (this.#model ??= modelResult(this.result))
+  }
+}
+
+class Failed extends Ended {
+  readonly #text: string
+  #model: ForModel | null = null
+
+  constructor(run: PipelineRun, kind: Kind, text: string, rest: object) {
+    super(run, kind)
+    this.#text = text
+    Object.assign(this, rest)
+    Object.freeze(this)
+  }
+
+  get forModel(): ForModel {
+    return (this.#model ??= modelText(this.#text))
   }
 }

@@ -2,12 +2,14 @@
 import type { Connection } from '../connections/connection.ts'
 import { CallArguments } from '../hooks/call-arguments.ts'
 import { CallRun } from '../hooks/call-run.ts'
-import type { PipelineHook } from '../hooks/outcome.ts'
+import type { CallOutcome, PipelineHook } from '../hooks/outcome.ts'
 import { TraceRecorder } from '../hooks/trace-recorder.ts'
 import type { JsonObject } from '../json.ts'
+import type { Method } from '../mcp.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import { CallLimit } from './call-limit.ts'
 import type { PipelineHost } from './host.ts'
+import { PhaseClock } from './phase-clock.ts'
 import type { CallOptions, PipelineRequest } from './request.ts'
 import type { ResolverContext } from './resolver.ts'
 
@@ -21,6 +23,8 @@ export class PipelineRun extends CallRun implements ResolverContext {
   readonly limit: CallLimit
   /** stop before anything is asked or sent */
   readonly isExplanation: boolean
+  readonly began: number = performance.now()
+  readonly clock: PhaseClock | null
   /** where the call is: what a time-out names */
   phase: 'start' | PipelineHook = 'resolve'
   /** the caller's `_meta` without reserved keys */
@@ -32,13 +36,14 @@ export class PipelineRun extends CallRun implements ResolverContext {
 
   /** Throws CALL_INVALID_REQUEST for arguments that are not an object. */
   constructor(id: string, host: PipelineHost, request: PipelineRequest, options: CallOptions, isTraced: boolean, isExplanation: boolean) {
-    super(id, request.method, new CallArguments(request.arguments), host, isTraced ? new TraceRecorder(host.flags) : null)
+    super(id, request.method, new CallArguments(request.arguments), host, isTraced ? new TraceRecorder(host.flags, (text) => host.secrets.redact(text)) : null)
     this.host = host
     this.request = request
     this.options = options
     this.callId = options.callId ?? id
     this.limit = new CallLimit(host.wheel)
     this.isExplanation = isExplanation
+    this.clock = this.trace === null ? null : new PhaseClock(this.trace)
   }
 
   connection(entry: CatalogEntry): Connection {
@@ -48,9 +53,17 @@ export class PipelineRun extends CallRun implements ResolverContext {
   /** Starts the clock of the whole call: the caller's limit, else the server's. Called again it does nothing. */
   startLimit(serverLimitMs: number | null = null): void {
     const ms = this.options.timeoutMs ?? serverLimitMs
-    if (ms !== null && ms !== undefined) this.limit.start(ms, this.onLimit)
+    if (ms !== null && ms !== undefined) this.limit.start(ms, () => this.onLimit(this))
   }
 
-  /** set by the pipeline before the call starts */
-  onLimit: () => void = () => {}
+  /** among the running calls of the session */
+  place = 0
+  // set by the pipeline before the call starts
+  onLimit: (run: PipelineRun) => void = nothing
+  /** takes the outcome; null where an explanation is complete */
+  onEnd: (outcome: CallOutcome<Method> | null) => void = nothing
+  /** takes the listener back from the caller's signal */
+  forgetCaller: (() => void) | null = null
 }
+
+const nothing = (): void => {}

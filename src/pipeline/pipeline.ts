@@ -1,5 +1,5 @@
 /** The way of a call, read from top to bottom: resolve, approve, attachMetadata, dispatch, settled. */
-import { asTaplineError, TaplineError } from '../errors.ts'
+import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { CallView } from '../hooks/call-view.ts'
 import { observe } from '../hooks/observers.ts'
 import type { CallOutcome, PipelineHook } from '../hooks/outcome.ts'
@@ -17,29 +17,17 @@ import { completed, failed } from './outcome-of.ts'
 import { PipelineRun } from './pipeline-run.ts'
 import type { CallOptions, PipelineRequest } from './request.ts'
 
-/** Times of the phases, where a trace is kept. */
-class PhaseClock {
-  readonly #trace: TraceRecorder
-  #began = performance.now()
+/** What a call goes through before it is sent. */
+const JUDGING = ['resolve', 'approve', 'attachMetadata'] as const
 
-  constructor(trace: TraceRecorder) {
-    this.#trace = trace
-  }
-
-  end(phase: PipelineHook): void {
-    const now = performance.now()
-    this.#trace.time(phase, now - this.#began)
-    this.#began = now
-  }
-}
-
-type Ending = (outcome: CallOutcome<Method>) => void
+type Ending = (outcome: CallOutcome<Method> | null) => void
 
 /** The pipeline of one session. */
 export class Pipeline {
   readonly #host: PipelineHost
   readonly #hooks: SessionHooks
-  readonly #running = new Map<PipelineRun, (error: TaplineError) => void>()
+  /** in no order; a run knows its place, because a set that fills and empties all the time costs an eighth of a call */
+  readonly #running: PipelineRun[] = []
   #count = 0
 
   constructor(host: PipelineHost, hooks: SessionHooks) {
@@ -49,14 +37,14 @@ export class Pipeline {
 
   /** Runs a request to its one end. Never rejects; what is synchronous up to the write is written before this returns. */
   call(request: PipelineRequest, options: CallOptions = {}): Promise<CallOutcome<Method>> {
-    return new Promise((end) => this.#start(request, options, end))
+    return new Promise((end) => this.#start(request, options, end as Ending, false))
   }
 
   /** Runs everything up to dispatch: nothing is asked, nothing is sent. Never rejects. */
   async explain(request: PipelineRequest, options: CallOptions = {}): Promise<Explanation> {
     let run: PipelineRun | null = null
     const outcome = await new Promise<CallOutcome<Method> | null>((end) => {
-      run = this.#start(request, { ...options, trace: true }, end, () => end(null))
+      run = this.#start(request, { ...options, trace: true }, end, true)
     })
     const { call, trace, located, wouldAsk } = run! as PipelineRun
     let stopped = wouldAsk ? null : outcome
@@ -65,7 +53,7 @@ export class Pipeline {
       try {
         wouldSend = { method: call.method, params: paramsOf(run!) }
       } catch (error) {
-        stopped = failed(run!, asTaplineError(error, 'INTERNAL'), 0)
+        stopped = failed(run!, asTaplineError(error, 'INTERNAL'))
       }
     }
     return {
@@ -80,85 +68,118 @@ export class Pipeline {
 
   /** Ends every running call as cancelled. */
   cancelAll(error: TaplineError): void {
-    for (const cancel of this.#running.values()) cancel(error)
+    for (const run of [...this.#running]) this.#fail(run, error)
   }
 
-  #start(request: PipelineRequest, options: CallOptions, end: Ending, explained: (() => void) | null = null): PipelineRun {
-    const began = performance.now()
+  /** `end` gets the outcome; null where an explanation got as far as dispatch. */
+  #start(request: PipelineRequest, options: CallOptions, end: Ending, isExplanation: boolean): PipelineRun {
     const host = this.#host
     const id = `${host.sessionId}.${++this.#count}`
     const isTraced = options.trace === true || host.traceAll || this.#hooks.observers.length > 0
     let run: PipelineRun
     let broken: TaplineError | null = null
     try {
-      run = new PipelineRun(id, host, request, options, isTraced, explained !== null)
+      run = new PipelineRun(id, host, request, options, isTraced, isExplanation)
     } catch (error) {
       // arguments that are no object: the request has an end like any other
       broken = asTaplineError(error, 'CALL_INVALID_REQUEST')
-      run = new PipelineRun(id, host, { ...request, arguments: {} }, options, isTraced, explained !== null)
+      run = new PipelineRun(id, host, { ...request, arguments: {} }, options, isTraced, isExplanation)
     }
-    let isOver = false
-    const finish = (outcome: CallOutcome<Method>): void => {
-      isOver = true
-      this.#running.delete(run)
-      run.limit.stop()
-      options.signal?.removeEventListener('abort', abort)
-      run.end()
-      end(outcome)
-      if (explained === null) this.#settle(run, outcome)
-    }
-    const fail = (error: TaplineError): void => {
-      if (!isOver) finish(failed(run, error, performance.now() - began))
-    }
-    const abort = (): void => fail(new TaplineError('CALL_CANCELLED', 'the call was cancelled by its caller', { cause: options.signal?.reason as unknown }))
-    this.#running.set(run, fail)
-    run.onLimit = () => fail(new TaplineError('CALL_TIMED_OUT', `the call did not end within ${run.limit.limitMs} ms (it was in ${run.phase})`, { data: { limitMs: run.limit.limitMs } }))
-    if (broken !== null) fail(broken)
-    else if (options.signal?.aborted) abort()
+    run.onEnd = end
+    run.onLimit = this.#timedOut
+    run.place = this.#running.push(run) - 1
+    run.startLimit()
+    const { signal } = options
+    if (broken !== null) this.#fail(run, broken)
+    else if (signal === undefined) this.#drive(run, 0)
     else {
-      options.signal?.addEventListener('abort', abort, { once: true })
-      this.#drive(run).then(
-        (result) => {
-          if (isOver) return
-          if (result === null) {
-            isOver = true
-            this.#running.delete(run)
-            run.limit.stop()
-            run.end()
-            explained!()
-          } else finish(completed(run, result, performance.now() - began))
-        },
-        (error: unknown) => fail(asTaplineError(error, 'INTERNAL', `something in tapline failed: ${error instanceof Error ? error.message : String(error)}`)),
-      )
+      const abort = (): void => this.#fail(run, new TaplineError('CALL_CANCELLED', 'the call was cancelled by its caller', { cause: signal.reason as unknown }))
+      if (signal.aborted) abort()
+      else {
+        signal.addEventListener('abort', abort, { once: true })
+        run.forgetCaller = () => signal.removeEventListener('abort', abort)
+        this.#drive(run, 0)
+      }
     }
     return run
   }
 
-  /** null where an explanation stops. Synchronous as long as its parts are. */
-  async #drive(run: PipelineRun): Promise<JsonObject | null> {
-    run.startLimit()
-    const clock = run.trace === null ? null : new PhaseClock(run.trace)
-    let pending = this.#hooks.resolve(run)
-    if (pending !== undefined) await pending
-    clock?.end('resolve')
-    pending = this.#enter(run, 'approve')(run)
-    if (pending !== undefined) await pending
-    clock?.end('approve')
-    pending = this.#enter(run, 'attachMetadata')(run)
-    if (pending !== undefined) await pending
-    clock?.end('attachMetadata')
-    if (run.isExplanation) return null
-    const result = await this.#enter(run, 'dispatch')(run)
-    clock?.end('dispatch')
-    // a violation that an outer tap swallowed
-    if (run.violation !== null) throw run.violation
-    return result
+  /** From this phase on; synchronous as long as the phases are. */
+  #drive(run: PipelineRun, from: number): void {
+    try {
+      for (let at = from; at < JUDGING.length; at++) {
+        const hook = JUDGING[at]!
+        // the resolver may find that the call has to start a server, and then says so
+        this.#enter(run, hook)
+        const pending = this.#hooks[hook](run)
+        if (pending !== undefined) {
+          pending.then(
+            () => {
+              run.clock?.end(hook)
+              this.#drive(run, at + 1)
+            },
+            (error: unknown) => this.#failed(run, error),
+          )
+          return
+        }
+        run.clock?.end(hook)
+      }
+      if (run.isExplanation) {
+        if (run.ended === null) this.#finish(run, null)
+        return
+      }
+      this.#enter(run, 'dispatch')
+      this.#hooks.dispatch(run).then(
+        (result) => this.#completed(run, result),
+        (error: unknown) => this.#failed(run, error),
+      )
+    } catch (error) {
+      this.#failed(run, error)
+    }
   }
 
-  #enter<H extends PipelineHook>(run: PipelineRun, hook: H): SessionHooks[H] {
+  #enter(run: PipelineRun, hook: PipelineHook): void {
     run.assertRunning()
     run.phase = hook
-    return this.#hooks[hook]
+  }
+
+  #completed(run: PipelineRun, result: JsonObject): void {
+    if (run.ended !== null) return
+    run.clock?.end('dispatch')
+    // a violation that an outer tap swallowed
+    if (run.violation !== null) this.#fail(run, run.violation)
+    else this.#finish(run, completed(run, result))
+  }
+
+  #failed(run: PipelineRun, error: unknown): void {
+    this.#fail(run, asTaplineError(error, 'INTERNAL', `something in tapline failed: ${messageOf(error)}`))
+  }
+
+  #fail(run: PipelineRun, error: TaplineError): void {
+    // an attempt on the owner is told, however the call ends after it
+    if (run.ended === null) this.#finish(run, failed(run, run.violation ?? error))
+  }
+
+  readonly #timedOut = (run: PipelineRun): void => {
+    const { limitMs } = run.limit
+    this.#fail(run, new TaplineError('CALL_TIMED_OUT', `the call did not end within ${limitMs} ms (it was in ${run.phase})`, { data: { limitMs } }))
+  }
+
+  #leave(run: PipelineRun): void {
+    const last = this.#running.pop()!
+    if (last === run) return
+    this.#running[run.place] = last
+    last.place = run.place
+  }
+
+  /** Once for each run. */
+  #finish(run: PipelineRun, outcome: CallOutcome<Method> | null): void {
+    this.#leave(run)
+    run.limit.stop()
+    run.forgetCaller?.()
+    run.end()
+    run.onEnd(outcome)
+    if (outcome !== null && !run.isExplanation) this.#settle(run, outcome)
   }
 
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {
@@ -166,6 +187,8 @@ export class Pipeline {
     const { observers } = this.#hooks
     if (observers.length === 0) return
     if (outcome.outcome === 'completed') deepFreeze(outcome.result as unknown as Json)
+    else if (outcome.outcome === 'server_failed' && outcome.rawResult !== undefined) deepFreeze(outcome.rawResult)
+    else if (outcome.outcome === 'invalid_request') Object.freeze(outcome.candidates)
     const trace = (run.trace ?? new TraceRecorder(this.#host.flags)).read()
     observe(
       observers,
@@ -182,7 +205,7 @@ export class Pipeline {
         this.#host.report({
           code: 'observer_failed',
           severity: 'warning',
-          message: `observer "${observer.name}" of plugin "${observer.plugin}" failed: ${error instanceof Error ? error.message : String(error)}`,
+          message: `observer "${observer.name}" of plugin "${observer.plugin}" failed: ${messageOf(error)}`,
         }),
     )
   }

@@ -1,17 +1,18 @@
 /** The first tap of `resolve`: finds the owner, makes sure that its list is live, and seals the call. */
-import type { Connection, ToolRecord } from '../connections/connection.ts'
+import type { Connection, ToolListing, ToolRecord } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { CallRun } from '../hooks/call-run.ts'
 import type { PolicyQuestion } from '../hooks/call-view.ts'
 import { SealedCall } from '../hooks/sealed-call.ts'
 import { stripReserved } from '../hooks/reserved-metadata.ts'
 import { isJsonObject, snapshot } from '../json.ts'
-import type { JsonObject } from '../json.ts'
+import type { Json } from '../json.ts'
 import { nearest } from '../nearest.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import type { Governance } from '../servers/environment.ts'
 import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
 import { needOf } from './approval-rule.ts'
+import { currentList } from './current-list.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import type { Located } from './tool-directory.ts'
 
@@ -38,42 +39,44 @@ function meet(run: PipelineRun, { entry, tool }: Located): Promise<void> | undef
   run.startLimit(policy.toolTotalTimeoutMs)
   const connection = run.host.connection(entry)
   run.trace?.connection(connection.id, connection.state === 'connected')
-  if (connection.tools !== null && connection.info !== null) {
-    seal(run, entry, connection, tool)
+  const { tools } = connection
+  if (tools !== null && connection.info !== null) {
+    seal(run, entry, connection, tool, tools)
     return undefined
   }
   run.phase = 'start'
-  return connection.ready({ signal: run.signal }).then(() => seal(run, entry, connection, tool))
+  return currentList(connection, run.signal).then((listing) => seal(run, entry, connection, tool, listing))
 }
 
-function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, target: string): void {
+function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, target: string, listing: ToolListing): void {
   run.assertRunning()
   run.phase = 'resolve'
   const { registration } = entry
   const environment = run.host.environment(registration.executesOn)
   if (environment === undefined) throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${registration.executesOn}", which is not declared`)
-  const tool = run.method === 'tools/call' ? toolOf(entry, connection, target) : null
-  run.call = new SealedCall({
-    id: run.id,
-    method: run.method,
-    entry,
-    connection,
-    environment,
-    target,
-    tool,
-    question: tool === null ? null : questionFor(entry, tool, environment.governance),
-    sessionId: run.host.sessionId,
-    flags: run.host.flags,
-    catalogGeneration: run.host.catalogGeneration,
-  })
+  const tool = run.method === 'tools/call' ? toolOf(entry, listing, target) : null
+  run.seal(
+    new SealedCall({
+      id: run.id,
+      method: run.method,
+      entry,
+      connection,
+      environment,
+      target,
+      tool,
+      question: tool === null ? null : questionFor(entry, tool, environment.governance),
+      sessionId: run.host.sessionId,
+      flags: run.host.flags,
+      catalogGeneration: run.host.catalogGeneration,
+    }),
+  )
 }
 
-function toolOf(entry: CatalogEntry, connection: Connection, name: string): ToolRecord {
-  const tools = connection.tools?.tools
-  const record = tools?.get(name)
+function toolOf(entry: CatalogEntry, { tools }: ToolListing, name: string): ToolRecord {
+  const record = tools.get(name)
   if (record !== undefined) return record
-  const near = tools && nearest(name, [...tools.keys()].filter((tool) => toolIsEnabled(entry.registration.policy, tool)))
-  throw new TaplineError('UNKNOWN_TOOL', `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near ? `: did you mean ${JSON.stringify(near)}?` : ''}`)
+  const near = nearest(name, [...tools.keys()].filter((tool) => toolIsEnabled(entry.registration.policy, tool)))
+  throw new TaplineError('UNKNOWN_TOOL', `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near !== null ? `: did you mean ${JSON.stringify(near)}?` : ''}`)
 }
 
 function questionFor(entry: CatalogEntry, tool: ToolRecord, governance: Governance): PolicyQuestion | null {
@@ -86,12 +89,14 @@ function takeMeta(run: PipelineRun): void {
   const given: unknown = run.options.meta
   if (given === undefined) return
   if (!isJsonObject(given)) throw new TaplineError('CALL_INVALID_REQUEST', '_meta must be an object')
-  let copy: JsonObject
+  let copy: Json
   try {
-    copy = snapshot(given) as JsonObject
+    copy = snapshot(given)
   } catch (error) {
     throw new TaplineError('CALL_INVALID_REQUEST', '_meta cannot be written as JSON', { cause: error })
   }
+  // an object whose toJSON gives something else
+  if (!isJsonObject(copy)) throw new TaplineError('CALL_INVALID_REQUEST', '_meta must be an object')
   const { kept, dropped } = stripReserved(copy)
   run.meta = kept
   for (const key of dropped) run.trace?.meta(key, 'dropped')

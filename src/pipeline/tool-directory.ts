@@ -8,6 +8,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { type NamedTool, NameTable } from '../servers/name-table.ts'
 import type { NamingScheme } from '../servers/naming-scheme.ts'
+import { currentList } from './current-list.ts'
 
 /** A server and one of its tools, as a name says them. */
 export interface Located {
@@ -69,7 +70,7 @@ export class ToolDirectory {
     const candidates = this.#view.servers.filter(
       ({ key, registration }) => registration.policy.enabled && registration.problem === null && flat.startsWith(`${this.#naming.namespace(key)}__`),
     )
-    const listings = await Promise.allSettled(candidates.map((entry) => connection(entry).ready({ signal })))
+    const listings = await Promise.allSettled(candidates.map((entry) => currentList(connection(entry), signal)))
     let failure: TaplineError | null = null
     for (const [index, listing] of listings.entries()) {
       if (listing.status === 'fulfilled') this.update(candidates[index]!, listing.value)

@@ -90,9 +90,16 @@ async function importModule(spec: HookModuleSpec): Promise<Readonly<Record<strin
   } catch (cause) {
     throw badPlugin(spec, `fails when it is loaded: ${oneLine(cause)}${place(cause)}`, {
       cause,
-      remedy: 'Run `node` with the file to see the whole error, and correct it.',
+      remedy: missingPackage(cause) ?? 'Run `node` with the file to see the whole error, and correct it.',
     })
   }
+}
+
+/** What to do where the module imports a package that its folder does not have. */
+function missingPackage(cause: unknown): string | null {
+  if (!isObject(cause) || (cause.code !== 'ERR_MODULE_NOT_FOUND' && cause.code !== 'MODULE_NOT_FOUND')) return null
+  const name = /Cannot find (?:package|module) '([^'./][^']*)'/.exec(String(cause.message))?.[1]
+  return name === undefined ? null : `Install it where the module is: npm install ${name}`
 }
 
 async function packageFile(spec: HookModuleSpec): Promise<string> {

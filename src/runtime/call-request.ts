@@ -8,8 +8,9 @@ const LONGEST_MS = 2 ** 31 - 1
 /** A tool call, read strictly: the request comes from a model. */
 export function toolRequest(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): PipelineRequest {
   try {
-    const { arguments: args, tool } = (typeof request === 'object' && request !== null ? request : {}) as { readonly arguments?: unknown; readonly tool?: unknown }
-    return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: args }
+    const given: object = typeof request === 'object' && request !== null ? request : {}
+    const tool = own(given, 'tool')
+    return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: own(given, 'arguments') }
   } catch (error) {
     // a getter or a Proxy
     const unreadable = new TaplineError('CALL_INVALID_REQUEST', 'the request cannot be read', { cause: error })
@@ -27,18 +28,24 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
   const problem = problemOf(options)
   if (problem !== null) return invalid(problem)
   if (typeof request !== 'object' || request === null) return invalid('a call is an object with name, or with server and tool')
-  const { name, namespace, server, environmentId, installationId, owner, tool } = request as Readonly<Record<string, unknown>>
+  const owner = own(request, 'owner')
+  const tool = own(request, 'tool')
   if (owner !== undefined) {
     if (typeof tool !== 'string') return invalid('a call by owner needs a tool')
     return keys.owns(owner) ? { by: 'owner', owner } : nothing(new TaplineError('UNKNOWN_SERVER', 'owner is no server key of this runtime', { remedy: 'Use the owner of a tool that listTools gave.' }))
   }
+  const name = own(request, 'name')
+  const server = own(request, 'server')
   if (server !== undefined) {
+    const environmentId = own(request, 'environmentId')
+    const installationId = own(request, 'installationId')
     if (name !== undefined) return invalid('a call has either name, or server and tool')
     if (typeof server !== 'string' || typeof tool !== 'string') return invalid('server and tool must be text')
     if (!isOptionalText(environmentId) || !isOptionalText(installationId)) return invalid('environmentId and installationId must be text or null')
     return { by: 'server', server, environmentId, installationId }
   }
   if (typeof name !== 'string' || name === '') return invalid('a call needs a name, or a server and a tool')
+  const namespace = own(request, 'namespace')
   if (namespace !== undefined && typeof namespace !== 'string') return invalid('namespace must be text')
   return { by: 'name', name, namespace }
 }
@@ -55,6 +62,9 @@ function problemOf(options: CallOptions): string | null {
   }
   return null
 }
+
+/** A field that the request has itself: what somebody put on Object.prototype names no server. */
+const own = (request: object, field: string): unknown => (Object.hasOwn(request, field) ? (request as Readonly<Record<string, unknown>>)[field] : undefined)
 
 const isOptionalText = (value: unknown): value is string | null | undefined => value === undefined || value === null || typeof value === 'string'
 const nothing = (error: TaplineError): Target => ({ by: 'nothing', error })

@@ -1,7 +1,7 @@
 /** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
 import type { Connection } from '../connections/connection.ts'
 import type { Lease } from '../connections/pool.ts'
-import { TaplineError } from '../errors.ts'
+import { messageOf, TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { buildHooks, dispose, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
 import type { Explanation } from '../hooks/trace.ts'
@@ -208,7 +208,7 @@ export class LiveSession implements Session, PipelineHost {
     this.#held.clear()
     for (const disposable of this.#hooks.disposables) {
       await withinTime(dispose(disposable)).catch((error: unknown) =>
-        this.report({ code: 'dispose_failed', severity: 'warning', message: `a plugin could not be disposed of: ${error instanceof Error ? error.message : String(error)}` }),
+        this.report({ code: 'dispose_failed', severity: 'warning', message: `a plugin could not be disposed of: ${messageOf(error)}` }),
       )
     }
   }
@@ -252,7 +252,7 @@ export class LiveSession implements Session, PipelineHost {
         listener(event)
       } catch (error) {
         // told once, and not through the event that failed
-        const message = `a listener of the session failed: ${error instanceof Error ? error.message : String(error)}`
+        const message = `a listener of the session failed: ${messageOf(error)}`
         this.#reported.set(message, { code: 'listener_failed', severity: 'warning', message: this.secrets.redact(message) })
       }
     }

@@ -11,7 +11,9 @@ import type { ListQuery, Listing, ResourceItem, ServerFailure, ServerSelector } 
 import { unwrap } from './unwrap.ts'
 
 /** Without a server: those of all, sorted by server key, failures as entries of `errors`. With one: its own, or a throw. */
-export async function listResources(session: LiveSession, query: ListQuery): Promise<Listing<ResourceItem>> {
+export async function listResources(session: LiveSession, given: ListQuery): Promise<Listing<ResourceItem>> {
+  // own fields: what somebody put on Object.prototype names no server
+  const query = { __proto__: null, ...given } as ListQuery
   const { servers, isMerged } = session.resolver.selectForResources(query)
   const options: CallOptions = query.signal === undefined ? {} : { signal: query.signal }
   const asked = isMerged ? servers.filter(({ registration }) => registration.policy.enabled) : servers
@@ -46,12 +48,15 @@ export async function readResource(
   request: ServerSelector & { readonly uri: string },
   options: CallOptions,
 ): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
+  // own fields: what somebody put on Object.prototype names no server
+  const given = { __proto__: null, ...request } as typeof request
+  const { server, environmentId, installationId, uri } = given
   const outcome = await session.pipeline.call(
     {
       method: 'resources/read',
-      target: { by: 'server', server: request.server, environmentId: request.environmentId, installationId: request.installationId },
-      subject: request.uri,
-      arguments: asGiven(request, { uri: request.uri }),
+      target: { by: 'server', server, environmentId, installationId },
+      subject: uri,
+      arguments: asGiven(given, { uri }),
     },
     options,
   )

@@ -52,14 +52,14 @@ async function rowOf(session: LiveSession, entry: CatalogEntry, detail: 'full' |
   const { secrets } = session
   return {
     owner: key,
-    runtimeStatus: !policy.enabled ? 'disabled' : connection?.state === 'connected' ? 'connected' : error?.code === 'SERVER_AUTH_REQUIRED' ? 'auth_required' : error !== null ? 'failed' : 'idle',
+    runtimeStatus: !policy.enabled ? 'disabled' : connection?.state === 'connected' ? 'connected' : error !== null ? 'failed' : 'idle',
     authStatus: launch.type === 'stdio' ? 'unsupported' : Object.keys(launch.headers).some((name) => name.toLowerCase() === 'authorization') ? 'bearer_token' : 'unknown',
     provenance: provenances.map(({ where }) => where),
     pluginId: registration.provenance.pluginId,
     httpOrigin: launch.type === 'http' ? originOf(launch.url) : null,
     protocolVersion: info?.protocolVersion ?? null,
-    serverInfo: info?.serverInfo ?? null,
-    capabilities: info?.capabilities ?? null,
+    serverInfo: secrets.redactJson(info?.serverInfo ?? null),
+    capabilities: secrets.redactJson(info?.capabilities ?? null),
     tools: connection?.state === 'connected' ? session.tools.toolsOf(entry) : [],
     ...lists,
     error: error && { code: error.code, message: secrets.redact(error.message), remedy: secrets.redact(error.remedy) },
@@ -76,7 +76,7 @@ async function fill(session: LiveSession, connection: Connection, lists: Record<
   let error: TaplineError | null = null
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') {
-      lists[kinds[index]!] = result.value.items
+      lists[kinds[index]!] = session.secrets.redactJson(result.value.items)
       for (const diagnostic of result.value.diagnostics) session.report(diagnostic)
     } else error ??= asTaplineError(result.reason, 'SERVER_FAILED')
   }

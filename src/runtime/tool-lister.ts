@@ -9,6 +9,7 @@ import { approvalModeOf } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { namespaceDescription } from '../servers/namespace-description.ts'
+import { unmatchedNames } from '../servers/unmatched-names.ts'
 import type { ListToolsOptions, Tool, ToolList } from './types.ts'
 import { matchesQuery } from './server-query.ts'
 
@@ -32,7 +33,13 @@ export class ToolLister {
 
   get diagnostics(): readonly Diagnostic[] {
     const { secrets } = this.#host
-    const lists = [...this.#listings.values()].flatMap(({ diagnostics }) => diagnostics)
+    const lists = [...this.#listings].flatMap(([key, { tools, diagnostics }]) => {
+      const policy = this.#resolver.view.get(key)?.registration.policy
+      // of a list that was cut short nobody knows what it lacks
+      const isWhole = diagnostics.every(({ code }) => code !== 'list_cut_short')
+      const unmatched = policy && isWhole ? unmatchedNames(key, policy, tools) : null
+      return unmatched === null ? diagnostics : [...diagnostics, unmatched]
+    })
     return [...this.#resolver.directory.diagnostics, ...lists].map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) }))
   }
 
@@ -90,7 +97,7 @@ export class ToolLister {
     }
   }
 
-  /** The offered tools of one server as it was listed last. */
+  /** The offered tools of one server as it was listed last; what a model reads of them is redacted. */
   toolsOf(entry: CatalogEntry): readonly Tool[] {
     const { key } = entry
     const made = this.#made.get(key)
@@ -99,8 +106,9 @@ export class ToolLister {
     const listing = this.#listings.get(key)
     if (listing === undefined) return []
     const { directory } = this.#resolver
+    const { secrets } = this.#host
     const instructions = this.#host.connection(entry).info?.instructions ?? ''
-    const description = namespaceDescription(key, instructions)
+    const description = secrets.redact(namespaceDescription(key, instructions))
     const tools = directory.of(key).map((named): Tool => {
       const record = listing.tools.get(named.tool) as ToolRecord
       return Object.freeze({
@@ -110,10 +118,10 @@ export class ToolLister {
         namespaceDescription: description,
         owner: key,
         tool: named.tool,
-        title: record.title,
-        description: record.description,
-        inputSchema: record.inputSchema,
-        ...(record.outputSchema !== null && { outputSchema: record.outputSchema }),
+        title: secrets.redact(record.title),
+        description: secrets.redact(record.description),
+        inputSchema: secrets.redactJson(record.inputSchema),
+        ...(record.outputSchema !== null && { outputSchema: secrets.redactJson(record.outputSchema) }),
         annotations: record.annotations,
         approval: approvalModeOf(entry.registration.policy, named.tool),
         raw: record.raw,

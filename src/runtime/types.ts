@@ -114,7 +114,7 @@ export interface Page<T> {
 /** One row of the status. */
 export interface ServerStatus {
   readonly owner: ServerKey
-  readonly runtimeStatus: 'disabled' | 'idle' | 'starting' | 'connected' | 'failed' | 'auth_required'
+  readonly runtimeStatus: 'disabled' | 'idle' | 'starting' | 'connected' | 'failed'
   readonly authStatus: 'unsupported' | 'not_logged_in' | 'bearer_token' | 'oauth' | 'unknown'
   readonly provenance: readonly string[]
   readonly pluginId: string | null

@@ -9,19 +9,28 @@ const FLAG = { features: { multi_environment_mcp: true } }
 
 test('three environments and the thread as a whole have a server of one name: four tools, each call reaches its own', SLOW, async () => {
   await using at = new Case({
-    environments: { 'env-a': on(server('echo.mjs', ['A'])), 'env-b': on(server('echo.mjs', ['B'])), 'env-c': on(server('echo.mjs', ['C'])) },
+    environments: {
+      'env-a': on(server('echo.mjs', ['A'])),
+      'env-b': on(server('echo.mjs', ['B'])),
+      'env-c': on(server('echo.mjs', ['C'])),
+    },
     mcpServers: { files: server('echo.mjs', ['T']) },
     ...FLAG,
   })
   const { json } = await at.run(['tools'])
   const names = new Map<string, string>(json.tools.map((row: any) => [row.owner.environmentId ?? 'thread-wide', row.name]))
-  expect([...names].sort()).toEqual([
+  expect([...names].sort(([a], [b]) => a.localeCompare(b))).toEqual([
     ['env-a', `mcp__${sha('env-a')}__files__whoami`],
     ['env-b', `mcp__${sha('env-b')}__files__whoami`],
     ['env-c', `mcp__${sha('env-c')}__files__whoami`],
     ['thread-wide', 'mcp__files__whoami'],
   ])
-  for (const [environment, who] of [['env-a', 'A'], ['env-b', 'B'], ['env-c', 'C'], ['thread-wide', 'T']] as const) {
+  for (const [environment, who] of [
+    ['env-a', 'A'],
+    ['env-b', 'B'],
+    ['env-c', 'C'],
+    ['thread-wide', 'T'],
+  ] as const) {
     expect(text(await at.run(['call', names.get(environment) as string]))).toBe(`${who} whoami`)
     expect(text(await at.run(['call', '--server', 'files', '--environment', environment, 'whoami']))).toBe(`${who} whoami`)
     const read = await at.run(['resources', 'read', '--server', 'files', '--environment', environment, 'case://one'])
@@ -48,7 +57,9 @@ test('a thread-wide server that is called like the scope of an environment canno
   const { json } = await at.run(['tools'])
   expect(json.tools).toHaveLength(4)
   expect(new Set(json.tools.map((row: any) => row.name)).size).toBe(4)
-  expect(json.tools.filter((row: any) => row.name === `mcp__${scope}__files__whoami`)).toMatchObject([{ owner: { environmentId: 'env-a' } }])
+  expect(json.tools.filter((row: any) => row.name === `mcp__${scope}__files__whoami`)).toMatchObject([
+    { owner: { environmentId: 'env-a' } },
+  ])
   for (const row of json.tools) {
     const called = await at.run(['call', row.name])
     expect([called.json.owner, called.json.tool]).toEqual([row.owner, row.tool])

@@ -7,8 +7,29 @@ const listed = (json: any): string[] => json.tools.map((row: any) => row.tool)
 
 test('right-to-left, combining and invisible characters, names of Object.prototype, one character', SLOW, async () => {
   const raw = [
-    'حذف الملف', '\u202egnidaer', 'cafe\u0301', 'caf\u00e9', 'read\u200b', 'read', 'Read', 'ｒｅａｄ', '获取天气', '日本語ツール', '👩‍👩‍👧',
-    'toString', 'hasOwnProperty', 'valueOf', '__proto__', 'constructor', 'length', 'then', 'a', '_', '-', '0', ' ',
+    'حذف الملف',
+    '\u202egnidaer',
+    'cafe\u0301',
+    'caf\u00e9',
+    'read\u200b',
+    'read',
+    'Read',
+    'ｒｅａｄ',
+    '获取天气',
+    '日本語ツール',
+    '👩‍👩‍👧',
+    'toString',
+    'hasOwnProperty',
+    'valueOf',
+    '__proto__',
+    'constructor',
+    'length',
+    'then',
+    'a',
+    '_',
+    '-',
+    '0',
+    ' ',
   ]
   await using at = new Case({ mcpServers: { names: server('echo.mjs', ['names', JSON.stringify(raw)]) } })
   const { json } = await at.run(['tools'])
@@ -54,18 +75,27 @@ test('names with half a surrogate pair, which no hash can tell apart, are not of
   await using at = new Case({ mcpServers: { half: server('echo.mjs', ['half', list]) } })
   const { status, json } = await at.run(['tools'])
   expect(status).toBe(0)
-  expect(listed(json)).toContain('whole😀')
-  expect(new Set(json.tools.map((row: any) => row.name)).size).toBe(json.tools.length)
-  if (json.tools.length < 4) expect(json.diagnostics.length).toBeGreaterThan(0)
+  expect(listed(json)).toEqual(['ok', 'whole😀'])
+  expect(json.diagnostics).toMatchObject([{ code: 'name_collision' }])
 })
 
 test('servers called mcp__x, __proto__ and constructor beside x', SLOW, async () => {
   await using at = new Case()
   const one = (who: string): string => JSON.stringify(server('echo.mjs', [who, '["x__run", "run"]']))
   // written as text: an object literal would set the prototype
-  at.write('tapline.json', `{"mcpServers": {${['x', 'mcp__x', '__proto__', 'constructor', 'a/b', 'a.b'].map((name) => `${JSON.stringify(name)}: ${one(name)}`).join(', ')}}}`)
+  at.write(
+    'tapline.json',
+    `{"mcpServers": {${['x', 'mcp__x', '__proto__', 'constructor', 'a/b', 'a.b'].map((name) => `${JSON.stringify(name)}: ${one(name)}`).join(', ')}}}`,
+  )
   const { json } = await at.run(['tools'])
-  expect([...new Set(json.tools.map((row: any) => row.owner.name))].sort()).toEqual(['__proto__', 'a.b', 'a/b', 'constructor', 'mcp__x', 'x'])
+  expect([...new Set<string>(json.tools.map((row: any) => row.owner.name))].sort()).toEqual([
+    '__proto__',
+    'a.b',
+    'a/b',
+    'constructor',
+    'mcp__x',
+    'x',
+  ])
   expect(new Set(json.tools.map((row: any) => row.name)).size).toBe(12)
   for (const row of json.tools.filter(({ tool }: any) => tool === 'run')) {
     expect(text(await at.run(['call', row.name]))).toBe(`${row.owner.name} run`)
@@ -88,7 +118,7 @@ test('what people see of such names holds no control character', SLOW, async () 
   await using at = new Case({ mcpServers: { esc: server('echo.mjs', ['esc', JSON.stringify(raw)]) } })
   const people = await at.run(['tools'], { json: false })
   expect(people.stdout.split('\n').filter((line) => line.includes('mcp__esc__'))).toHaveLength(raw.length)
-  expect(said(people)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+  expect(said(people).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
   const unknown = await at.run(['call', '--server', 'esc', 'no\u001b[2Jsuch'], { json: false })
   expect(said(unknown)).not.toContain('\u001b')
 })

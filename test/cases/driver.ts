@@ -10,7 +10,6 @@ const MAIN = path.resolve(process.env['TAPLINE_BIN'] ?? path.join(import.meta.di
 const SERVERS = path.join(import.meta.dirname, 'servers')
 /** ms after which a command that has not ended is ended by force, which fails the test */
 const LIMIT_MS = 40_000
-/** ms that processes have to go once the test is over */
 const LEAVE_MS = 10_000
 
 /** The limit of a test that starts commands. */
@@ -57,23 +56,28 @@ export class Case implements AsyncDisposable {
   readonly dir: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
+  /** the part of `env` that servers need, for configurations that do not pass it on by name */
+  readonly servers: Readonly<Record<string, string>>
   readonly #root: string
+  readonly #leaveMs: number
   readonly #mark = `tapline-case-${randomUUID()}`
   readonly #running = new Set<number>()
 
-  constructor(config?: unknown) {
+  /** `leaveMs`: how long processes have to go once the test is over */
+  constructor(config?: unknown, leaveMs: number = LEAVE_MS) {
+    this.#leaveMs = leaveMs
     this.#root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-cases-')))
     this.dir = path.join(this.#root, 'work')
     this.home = path.join(this.#root, 'home')
     for (const folder of [this.dir, this.home]) fs.mkdirSync(folder)
+    this.servers = { CASE_LEDGER: path.join(this.#root, 'ledger.jsonl'), CASE_MARK: this.#mark }
     this.env = {
       PATH: [path.dirname(process.execPath), process.env['PATH'] ?? ''].join(path.delimiter),
       HOME: this.home,
       XDG_CONFIG_HOME: path.join(this.home, '.config'),
       XDG_STATE_HOME: path.join(this.home, '.state'),
       XDG_CACHE_HOME: path.join(this.home, '.cache'),
-      CASE_LEDGER: path.join(this.#root, 'ledger.jsonl'),
-      CASE_MARK: this.#mark,
+      ...this.servers,
     }
     if (config !== undefined) this.write('tapline.json', config)
   }
@@ -170,7 +174,7 @@ export class Case implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const pid of this.#running) kill(pid)
     if (process.platform === 'linux') {
-      await until(() => this.left().length === 0, LEAVE_MS).catch(() => {})
+      await until(() => this.left().length === 0, this.#leaveMs).catch(() => {})
     }
     const left = process.platform === 'linux' ? this.left() : []
     for (const { pid } of left) kill(pid)

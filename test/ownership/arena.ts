@@ -57,7 +57,7 @@ async function host(attacks: readonly Named[], kind: Kind): Promise<readonly Res
       kind,
       config: join(folder, 'tapline.json'),
       ledger: join(folder, 'ledger'),
-      attacks: attacks.map(({ check: _, ...attack }, index) => ({ ...attack, module: modules[index] })),
+      attacks: attacks.map((attack, index) => ({ ...attack, module: modules[index] })),
     }
     await writeFile(join(folder, 'job.json'), JSON.stringify(job))
     return await runHost(join(folder, 'job.json'))

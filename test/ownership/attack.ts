@@ -16,6 +16,8 @@ export interface Attack {
   readonly only?: 'esm' | 'cjs'
   /** changes what all of the process shares, so it gets a process of its own */
   readonly isolated?: boolean
+  /** a plugin of the host as an expression in which `name` is the name of the attacker */
+  readonly mate?: string
   /** lines at the top of the module */
   readonly top?: string
   readonly request?: Readonly<Record<string, unknown>>

@@ -11,6 +11,7 @@ const stringify = JSON.stringify
 const { hasOwn } = Object
 const ledger = () => (existsSync(job.ledger) ? readFileSync(job.ledger, 'utf8').split('\n').slice(0, -1) : [])
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+const limit = (ms) => new Promise((resolve) => setTimeout(() => resolve('hung'), ms).unref())
 
 let stray = []
 process.on('unhandledRejection', (error) => stray.push(`unhandled rejection: ${String(error?.message ?? error)}`))
@@ -28,9 +29,11 @@ const witness = (name, seen) => ({
   name,
   apply({ hooks }) {
     const look = (call) => seen.push(`${call.owner} ${call.tool ?? call.uri} ${call.authority.environmentId}`)
-    const all = { name, methods: ['tools/call', 'resources/read'] }
-    for (const hook of ['resolve', 'approve', 'attachMetadata']) hooks[hook].tap(all, (call) => void look(call))
-    hooks.dispatch.tapPromise(all, async (call, next) => (look(call), next()))
+    for (const stage of [-1000, 1000]) {
+      const options = { name: stage < 0 ? 'witness first' : 'witness last', stage, methods: ['tools/call', 'resources/read'] }
+      for (const hook of ['resolve', 'approve', 'attachMetadata']) hooks[hook].tap(options, (call) => void look(call))
+      hooks.dispatch.tapPromise(options, async (call, next) => (look(call), next()))
+    }
   },
 })
 
@@ -40,6 +43,7 @@ async function run(runtime, attack, kind) {
   stray = []
   globalThis.attacked = { runtime }
   const uses = [runtime.use(witness('witness', seen))]
+  if (attack.mate !== undefined) uses.push(runtime.use(new Function('name', `return ${attack.mate}`)(`evil ${attack.id}`)))
   if (kind === 'code') uses.push(runtime.use((await import(pathToFileURL(attack.module).href)).default))
   const asked = []
   const approver = new AsyncFunction('question', 'asked', attack.approver ?? 'return { action: "accept" }')
@@ -52,7 +56,7 @@ async function run(runtime, attack, kind) {
     const request = { server: 'files', environmentId: 'exec-a', tool: 'write', arguments: { path: 'p', nested: { deep: [1] } }, ...attack.request }
     globalThis.attacked.request = request
     const drive = new AsyncFunction('session', 'request', 'pause', attack.drive ?? 'return session.callTool(request)')
-    ended = plain(await Promise.race([drive(session, request, pause), pause(9000).then(() => 'hung')]))
+    ended = plain(await Promise.race([drive(session, request, pause), limit(8000)]))
   } catch (error) {
     ended = { outcome: 'threw', code: error?.code, message: String(error?.message), hook: error?.hook, tap: error?.tap, plugin: error?.plugin }
   }

@@ -79,8 +79,10 @@ export function outcomeNote(outcome: CallOutcome, paint: Paint): string {
   const owner = outcome.owner === null ? '' : `${ownerText(outcome.owner)}: `
   if (outcome.outcome === 'completed')
     return outcome.result.isError === true ? `${owner}${paint.red('the tool answered with an error')}` : ''
+  // most messages name the server themselves
+  const prefix = outcome.owner !== null && outcome.message.includes(String(outcome.owner)) ? '' : owner
   const lines = [
-    `${paint.red(WORDS[outcome.outcome])}: ${owner}${visibleMessage(outcome.message)} ${paint.dim(`(${outcome.code}; ${SENT[outcome.sent]})`)}`,
+    `${paint.red(WORDS[outcome.outcome])}: ${prefix}${visibleMessage(outcome.message)} ${paint.dim(`(${outcome.code}; ${SENT[outcome.sent]})`)}`,
   ]
   if (outcome.outcome === 'invalid_request') for (const candidate of outcome.candidates) lines.push(`  - ${ownerText(candidate)}`)
   if (outcome.remedy !== '') lines.push(visibleMessage(outcome.remedy))

@@ -71,7 +71,11 @@ class LocalExecutor implements Executor {
 }
 
 function failed(label: string, why: string, cause?: unknown): TaplineError {
-  return new TaplineError('SERVER_START_FAILED', `${label} was not started: ${why}`, { cause, data: { stage: 'spawn' } })
+  return new TaplineError('SERVER_START_FAILED', `${label} was not started: ${why}`, {
+    cause,
+    data: { stage: 'spawn' },
+    remedy: 'Correct command, args or cwd of the server, or install what is missing.',
+  })
 }
 
 async function whyNotStarted(command: string, { code, message }: NodeJS.ErrnoException): Promise<string> {

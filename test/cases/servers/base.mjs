@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 /** Appends an entry to the ledger; `who` is the first argument of the server. */
 export function note(ev, more = {}) {
   const { CASE_LEDGER } = process.env
-  if (CASE_LEDGER) appendFileSync(CASE_LEDGER, `${JSON.stringify({ ev, pid: process.pid, who: process.argv[2] ?? '', t: Date.now(), ...more })}\n`)
+  if (CASE_LEDGER)
+    appendFileSync(CASE_LEDGER, `${JSON.stringify({ ev, pid: process.pid, who: process.argv[2] ?? '', t: Date.now(), ...more })}\n`)
 }
 
 export const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)

@@ -1,0 +1,80 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { createProgram } from '../../src/cli/program.ts'
+
+const ROOT = path.join(import.meta.dirname, '..', '..')
+const read = (file: string): string => fs.readFileSync(path.join(ROOT, file), 'utf8')
+
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'examples/README.md',
+  ...fs
+    .readdirSync(path.join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+
+/** Fenced blocks with a file name after the language. */
+function namedBlocks(page: string): { file: string; text: string }[] {
+  const blocks = read(page).matchAll(/^```\w+ ([\w./-]+)\n([^]*?)^```$/gm)
+  return [...blocks].map(([, file, text]) => ({ file: file as string, text: text as string }))
+}
+
+test('a code block that names a file is that file', () => {
+  const blocks = PAGES.flatMap(namedBlocks)
+  expect(blocks.length).toBeGreaterThan(5)
+  for (const { file, text } of blocks) expect(text, file).toBe(read(file))
+})
+
+/** The anchor that GitHub makes of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\- _]/gu, '')
+    .replaceAll(' ', '-')
+
+test('links between the pages lead somewhere', () => {
+  const broken: string[] = []
+  for (const page of PAGES) {
+    const text = read(page).replace(/^```[^]*?^```$/gm, '')
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (target === undefined || /^https?:/.test(target)) continue
+      const [file = '', anchor] = target.split('#')
+      const to = file === '' ? page : path.posix.join(path.posix.dirname(page), file)
+      if (!fs.existsSync(path.join(ROOT, to))) broken.push(`${page}: ${target}`)
+      else if (anchor !== undefined) {
+        const anchors = [...read(to).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading as string))
+        if (!anchors.includes(anchor)) broken.push(`${page}: ${target}`)
+      }
+    }
+  }
+  expect(broken).toEqual([])
+})
+
+test('docs/cli.md names every command and every option', () => {
+  const page = read('docs/cli.md')
+  const program = createProgram({ color: false, run: async () => {}, writeHelp: () => {}, writeUsage: () => {} })
+  const missing: string[] = []
+  const look = (command: typeof program, name: string): void => {
+    for (const option of command.options) if (!page.includes(`${option.long}`)) missing.push(`${name} ${option.flags}`)
+    for (const sub of command.commands) {
+      const full = `${name} ${sub.name()}`
+      if (sub.commands.length === 0 && !page.includes(`\`${full}`)) missing.push(full)
+      look(sub, full)
+    }
+  }
+  look(program, 'tapline')
+  expect(missing).toEqual([])
+})
+
+test('docs/configuration.md names every key that a mistake can be compared with', () => {
+  const page = read('docs/configuration.md')
+  const keys = ['server.ts', 'launch.ts', 'environments.ts', 'sections.ts'].flatMap((file) => {
+    const lists = read(`src/config/${file}`).matchAll(/^(?:export )?const (?:\w*_)?KEYS[^=]*= \[([^\]]*)\]/gm)
+    return [...lists].flatMap(([, list]) => [...(list as string).matchAll(/'(\$?\w+)'/g)].map(([, key]) => key as string))
+  })
+  expect(keys.length).toBeGreaterThan(30)
+  expect([...new Set(keys)].filter((key) => !page.includes(key))).toEqual([])
+})

@@ -1,0 +1,119 @@
+import { execFile, execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = path.join(import.meta.dirname, '..', '..')
+/** Inside of the repository, so that `tapline` means the package that was built here. */
+const COMPILED = path.join(ROOT, '.cache', `examples-${process.pid}`)
+
+beforeAll(() => {
+  const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'examples', '--outDir', COMPILED], { cwd: ROOT, stdio: 'pipe', timeout: 60_000 })
+}, 60_000)
+
+afterAll(() => fs.rmSync(COMPILED, { recursive: true, force: true }))
+
+/** What an example prints; rejects where its exit status is not 0. */
+async function run(name: string): Promise<string[]> {
+  const file = path.join(COMPILED, `${name}.js`)
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { cwd: ROOT, timeout: 25_000 })
+  expect(stderr).toBe('')
+  return stdout.trimEnd().split('\n')
+}
+
+/** Exit status and texts of the command line with a configuration of this test. */
+async function tapline(config: object, args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const file = path.join(COMPILED, 'tapline.json')
+  fs.writeFileSync(file, JSON.stringify(config))
+  const command = [path.join(ROOT, 'dist', 'cli', 'main.js'), '--config', file, '--quiet', ...args]
+  return promisify(execFile)(process.execPath, command, { timeout: 25_000 }).then(
+    (texts) => ({ status: 0, ...texts }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ status: code, stdout, stderr }),
+  )
+}
+
+test('first-call lists the tools and calls one', async () => {
+  expect(await run('first-call')).toEqual([
+    'mcp__notes__add  of notes',
+    'mcp__notes__list  of notes',
+    'mcp__notes__clear  of notes',
+    'completed - note 1: buy milk',
+  ])
+})
+
+test('harness-loop carries on through a broken request and a question', async () => {
+  expect(await run('harness-loop')).toEqual([
+    'assistant: I write it down and look.',
+    'call-1: completed - note 1: buy milk',
+    'call-2: invalid_request - arguments must be a JSON object, not a string',
+    'assistant: Now I clear the list.',
+    '? clear of notes: yes',
+    'call-3: completed - 1 deleted',
+    'assistant: Done.',
+  ])
+})
+
+test('with-hooks refuses, rewrites and writes the audit', async () => {
+  const [added, cleared, ...audit] = await run('with-hooks')
+  expect(added).toBe('completed - note 1: the code is [redacted]')
+  expect(cleared).toBe('refused - The call was refused: clear is off on notes')
+  expect(audit.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      tool: 'add',
+      code: 'OK',
+      sent: 'yes',
+      owner: { display: 'notes' },
+      taps: ['redact-arguments/redact: rewrite', 'deny-tools/deny: none'],
+    },
+    { tool: 'clear', code: 'CALL_REFUSED', sent: 'no', taps: ['deny-tools/deny: deny'] },
+  ])
+})
+
+test('two-environments keeps two servers of one name apart', async () => {
+  const lines = await run('two-environments')
+  const names = lines.slice(0, 6).map((line) => line.split('  of '))
+  expect(names.map(([, owner]) => owner)).toEqual([
+    ...Array<string>(3).fill('notes (environment here)'),
+    ...Array<string>(3).fill('notes (environment there)'),
+  ])
+  expect(new Set(names.map(([name]) => name)).size).toBe(6)
+  expect(lines.slice(6)).toEqual([
+    'here: buy milk',
+    'there: no notes',
+    "AMBIGUOUS_SERVER [ 'notes (environment here)', 'notes (environment there)' ]",
+  ])
+})
+
+test('every-hook passes its own test', async () => {
+  const command = ['--test', '--test-reporter=tap', path.join(COMPILED, 'every-hook.test.js')]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, timeout: 25_000 })
+  expect(stdout).toMatch(/^# pass 1$/m)
+  expect(stdout).toMatch(/^# fail 0$/m)
+})
+
+test('the plugins of the examples work as modules of a configuration, each with its kind of export', async () => {
+  const config = {
+    mcpServers: { notes: { command: process.execPath, args: [path.join(ROOT, 'examples', 'notes-server.mjs')] } },
+    hooks: [
+      path.join(ROOT, 'examples', 'read-only.mjs'),
+      { module: './redact-arguments.js', options: { pattern: 'milk' } },
+      { module: './deny-tools.js', options: { tools: ['list'] } },
+      { module: './audit.js', options: { file: path.join(COMPILED, 'audit.jsonl') } },
+    ],
+  }
+  const add = await tapline(config, ['call', '--server', 'notes', 'add', '{"text":"buy milk"}'])
+  expect(add).toMatchObject({ status: 3, stdout: '' })
+  expect(add.stderr).toContain('tap "only-reads" of plugin "read-only" refused the call: add of notes may write')
+  const list = await tapline(config, ['call', '--server', 'notes', 'list'])
+  expect(list.stderr).toContain('tap "deny" of plugin "deny-tools" refused the call: list is off on notes')
+  const audit = fs.readFileSync(path.join(COMPILED, 'audit.jsonl'), 'utf8').trimEnd().split('\n')
+  expect(audit.map((line) => (JSON.parse(line) as { code: string }).code)).toEqual(['CALL_REFUSED', 'CALL_REFUSED'])
+})
+
+test('options of a plugin that do not fit its schema are told with their place', async () => {
+  const { status, stderr } = await tapline({ hooks: [{ module: './redact-arguments.js', options: { pattern: 1 } }] }, ['tools'])
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/tapline\.json:1:\d+: .*redact-arguments\.js does not accept its options: .*pattern/)
+})
