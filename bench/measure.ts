@@ -45,7 +45,6 @@ export async function measure(
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < variants.length; turn++) {
       const { name, run } = variants[(round + turn) % variants.length] as Variant
-      globalThis.gc?.()
       const cpu = process.cpuUsage()
       const began = performance.now()
       const { operations, p50, tookMs } = await run()

@@ -38,7 +38,7 @@ function compile() {
 function run(script, quick) {
   const env = childEnv()
   for (const name of UNSET) delete env[name]
-  const { status, stdout } = spawnSync(process.execPath, ['--expose-gc', script, ...(quick ? ['--quick'] : [])], {
+  const { status, stdout } = spawnSync(process.execPath, [script, ...(quick ? ['--quick'] : [])], {
     cwd: ROOT,
     env,
     encoding: 'utf8',

@@ -114,7 +114,7 @@ export function asTaplineError(value: unknown, code: ErrorCode, message?: string
 /** The message of whatever was thrown; never throws itself, whatever that is. */
 export function messageOf(thrown: unknown): string {
   try {
-    return thrown instanceof Error ? String(thrown.message) : String(thrown)
+    return String(thrown instanceof Error ? (thrown.message as unknown) : thrown)
   } catch {
     return 'a value that cannot be shown'
   }

@@ -13,6 +13,8 @@ import type { Started } from './server-start.ts'
 /** ms from a notice to the request; doubled while notices keep coming during the request. */
 const SOON_MS = 20
 const LATEST_MS = 5000
+/** Lists in a row that changed nothing and still drew a notice: from then on the notices are taken for an echo of the request. */
+const ECHOES = 3
 
 export interface ToolListOptions {
   readonly key: ServerKey
@@ -42,6 +44,7 @@ export class ToolList {
   #refreshing: Promise<void> | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
   #soonMs = SOON_MS
+  #echoes = 0
 
   constructor(options: ToolListOptions) {
     this.#options = options
@@ -124,8 +127,10 @@ export class ToolList {
     const notices = this.#notices
     const { tools, diagnostics } = await readTools(listSource(key, run), limitMs())
     if (run.end) throw run.end
-    this.#seen = notices
-    this.#publish(run, tools, diagnostics)
+    const before = this.#listing
+    const unchanged = this.#publish(run, tools, diagnostics) === before
+    this.#echoes = unchanged && this.#notices !== notices ? this.#echoes + 1 : 0
+    this.#seen = this.#echoes >= ECHOES ? this.#notices : notices
     onChange()
   }
 

@@ -29,6 +29,9 @@ export interface RunContext {
   lateWrite(callId: string, tap: string, plugin: string, key: string): void
 }
 
+/** The sealed call of a run past its resolver, read where no property of the run can hide it: what is sent depends on it. */
+export let sealedCallOf: (run: CallRun) => SealedCall
+
 /** State of a running call. */
 export class CallRun implements Cancellation {
   readonly id: string
@@ -51,6 +54,10 @@ export class CallRun implements Cancellation {
   #call: SealedCall | null = null
   #controller: AbortController | null = null
   #listeners: Set<() => void> | null = null
+
+  static {
+    sealedCallOf = (run) => run.#call as SealedCall
+  }
 
   constructor(id: string, method: Method, args: CallArguments, context: RunContext, trace: TraceRecorder | null) {
     this.id = id

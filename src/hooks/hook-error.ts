@@ -12,7 +12,14 @@ export class HookError extends TaplineError {
   readonly #callId: string
 
   constructor(code: ErrorCode, message: string, tap: ViewOwner, callId: string, details: ErrorDetails = {}) {
-    super(code, message, { ...details, hook: tap.hook, tap: tap.name, plugin: tap.plugin, callId, ...(details.data && { data: Object.freeze(details.data) }) })
+    super(code, message, {
+      ...details,
+      hook: tap.hook,
+      tap: tap.name,
+      plugin: tap.plugin,
+      callId,
+      ...(details.data && { data: Object.freeze(details.data) }),
+    })
     this.#tap = tap
     this.#callId = callId
     Object.freeze(this)

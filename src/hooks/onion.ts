@@ -85,7 +85,7 @@ class Layer implements Deadline {
       const { fn } = this.#step
       const value = fn(this.#view, this.#next, this.#context)
       if (isPromise(value)) {
-        then.call(
+        void then.call(
           value,
           (result: unknown) => this.#settled(result),
           (error: unknown) => this.#failed(thrownBy(this.#step, this.#run, error), error),

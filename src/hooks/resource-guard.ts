@@ -1,6 +1,6 @@
 /** Arguments of requests for resources name an owner, so a rewrite of them is compared with what was asked (vectors/ownership-guard.json). */
-import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { HookError } from './hook-error.ts'
 import type { ViewOwner } from './tap-view.ts'
 
 /** In the order in which they are looked at. */
@@ -20,10 +20,12 @@ export function guardResourceArguments(original: JsonObject, rewritten: JsonObje
     const asked = normal(Object.hasOwn(original, field) ? original[field] : undefined)
     const answered = normal(rewritten[field])
     if (answered === undefined || asked !== answered) {
-      throw new TaplineError(
+      throw new HookError(
         'HOOK_CHANGED_OWNER',
         `hook cannot change the tool environment (${field}): tap "${tap.name}" of plugin "${tap.plugin}" returned another ${field} in ${tap.hook}`,
-        { hook: tap.hook, tap: tap.name, plugin: tap.plugin, callId, data: { key: field } },
+        tap,
+        callId,
+        { data: { key: field } },
       )
     }
     guarded[field] = answered

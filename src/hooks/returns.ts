@@ -15,6 +15,7 @@ import { readVerdict } from './verdicts.ts'
 
 type Decision = TapTrace['decision']
 
+const { getPrototypeOf, ownKeys } = Reflect
 const { isPromise } = types
 const then = Promise.prototype.then
 const ignore = (): void => {}
@@ -109,7 +110,7 @@ export function wrongReturn(run: CallRun, step: TapStep, value: unknown, problem
 function plainObject(run: CallRun, step: TapStep, value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     // nobody waits for it, and its failure must not end the host's process
-    if (isPromise(value)) then.call(value, ignore, ignore)
+    if (isPromise(value)) void then.call(value, ignore, ignore)
     if (typeof (value as { then?: unknown }).then === 'function') {
       throw wrongReturn(run, step, value, step.isSync ? 'returned a promise (use tapPromise)' : 'returned a thenable that is not a promise')
     }
@@ -133,9 +134,13 @@ export function ownerNamedIn(value: unknown): string | null {
   let object = value
   for (let i = 0; ((typeof object === 'object' && object !== null) || typeof object === 'function') && object !== Object.prototype; i++) {
     if (i === LONGEST_CHAIN) throw new TypeError('the value inherits without end')
-    const word = Reflect.ownKeys(object).find((key) => typeof key === 'string' && OWNERSHIP_KEYS.has(key))
-    if (word !== undefined) return String(word)
-    object = Reflect.getPrototypeOf(object)
+    const keys = ownKeys(object)
+    // by index: what a tap did to the methods of arrays must not hide its key
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at]
+      if (typeof key === 'string' && OWNERSHIP_KEYS.has(key)) return key
+    }
+    object = getPrototypeOf(object)
   }
   return null
 }

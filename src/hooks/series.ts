@@ -1,11 +1,10 @@
 /** Runs the taps of a hook one after the other: a plain loop, synchronous until a tap is not. It is the `compile` of our tapable hooks. */
 import { types } from 'node:util'
-import type { TaplineError } from '../errors.ts'
 import type { CallRun } from './call-run.ts'
 import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
 import { wrongReturn } from './returns.ts'
 import { LiveTapContext } from './tap-context.ts'
-import { TapStep, thrownBy } from './tap-step.ts'
+import { type TapStep, thrownBy } from './tap-step.ts'
 import { TapView } from './tap-view.ts'
 
 /** A part of the pipeline itself, as a step of a hook. */
@@ -124,7 +123,7 @@ class SeriesRun implements Deadline {
   }
 
   #await(at: number, pending: Promise<void>): void {
-    then.call(
+    void then.call(
       pending,
       () => this.#advance(at + 1),
       (error: unknown) => this.#reject(error),
@@ -138,12 +137,14 @@ class SeriesRun implements Deadline {
     const context = new LiveTapContext(run)
     const started = run.trace === null ? 0 : performance.now()
     let value: unknown
+    let isWaiting: boolean
     try {
       // without `this`: a tap must not get hold of its step
       const { fn } = step
       value = fn(view, context)
-      if (isPromise(value)) {
-        then.call(
+      isWaiting = isPromise(value)
+      if (isWaiting) {
+        void then.call(
           value,
           (result: unknown) => this.#settled(at, step, result),
           (error: unknown) => this.#failed(at, step, error),
@@ -153,7 +154,7 @@ class SeriesRun implements Deadline {
       step.failed(run, view, thrownBy(step, run, error), started)
       return false
     }
-    if (!isPromise(value)) {
+    if (!isWaiting) {
       step.failed(run, view, wrongReturn(run, step, value, 'returned no promise (use tap for synchronous functions)'), started)
       return false
     }
@@ -181,7 +182,7 @@ class SeriesRun implements Deadline {
     if (this.#at !== at) return
     this.#leave()
     try {
-      step.failed(this.#run, this.#view!, thrownBy(step, this.#run, thrown) as TaplineError, this.#started)
+      step.failed(this.#run, this.#view!, thrownBy(step, this.#run, thrown), this.#started)
       this.#advance(at + 1)
     } catch (error) {
       this.#reject(error)

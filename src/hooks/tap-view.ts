@@ -48,8 +48,9 @@ export class TapView {
     const isOver = view.#isSettled || view.#tap.hook === 'settled'
     if (isOver) run.context.lateWrite(run.id, view.#tap.name, view.#tap.plugin, key)
     if (view.#isSettled) return
-    const error = changedOwner(run.id, view.#tap, key, 'assigned')
+    // first of all: making the error runs functions that a tap can have patched for this moment
     view.#attempt ??= key
+    const error = changedOwner(run.id, view.#tap, key, 'assigned')
     // at once: another tap of the same call may be about to send it
     if (!isOver) run.violation ??= error
     throw error

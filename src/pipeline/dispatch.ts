@@ -1,7 +1,7 @@
 /** The innermost layer of `dispatch`: the only code that writes to a connection. */
 import type { ListKind, RequestOptions } from '../connections/connection.ts'
 import { isTaplineError, TaplineError } from '../errors.ts'
-import type { CallRun } from '../hooks/call-run.ts'
+import { type CallRun, sealedCallOf } from '../hooks/call-run.ts'
 import type { JsonObject } from '../json.ts'
 import type { Method, Progress } from '../mcp.ts'
 import { assertAuthority } from './authority.ts'
@@ -16,7 +16,7 @@ const LISTS: Partial<Record<Method, ListKind>> = { 'resources/list': 'resources'
 /** Compares the authority and writes, in one turn. Called again (a retry), it does both again. */
 export function send(callRun: CallRun): Promise<JsonObject> {
   const run = callRun as PipelineRun
-  const { connection } = run.sealed
+  const { connection } = sealedCallOf(run)
   if (connection.tools !== null && connection.info !== null) return write(run)
   run.arguments.own()
   return refresh(run)
@@ -25,14 +25,14 @@ export function send(callRun: CallRun): Promise<JsonObject> {
 /** The owner has to start again, or its list is out of date: the call waits, and is compared with what is there then. */
 async function refresh(run: PipelineRun): Promise<JsonObject> {
   for (let round = 0; round < REFRESHES; round++) {
-    await run.sealed.connection.ready({ signal: run.signal })
-    if (run.sealed.connection.tools !== null) return write(run)
+    await sealedCallOf(run).connection.ready({ signal: run.signal })
+    if (sealedCallOf(run).connection.tools !== null) return write(run)
   }
-  throw new TaplineError('SERVER_FAILED', `${run.sealed.owner} changes its tools faster than they can be listed`, { data: { sent: 'no' } })
+  throw new TaplineError('SERVER_FAILED', `${sealedCallOf(run).owner} changes its tools faster than they can be listed`, { data: { sent: 'no' } })
 }
 
 function write(run: PipelineRun): Promise<JsonObject> {
-  const call = run.sealed
+  const call = sealedCallOf(run)
   const { connection, owner } = call
   run.assertRunning()
   if (connection.key !== owner) throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
@@ -80,7 +80,7 @@ class WriteOptions implements RequestOptions {
   constructor(run: PipelineRun) {
     const { idleTimeoutMs, onProgress } = run.options
     this.cancellation = run
-    this.idleTimeoutMs = idleTimeoutMs ?? run.sealed.entry.registration.policy.toolTimeoutMs
+    this.idleTimeoutMs = idleTimeoutMs ?? sealedCallOf(run).entry.registration.policy.toolTimeoutMs
     if (onProgress !== undefined) this.onProgress = onProgress
   }
 
@@ -91,7 +91,7 @@ class WriteOptions implements RequestOptions {
 
 /** The params of the request as they are written now. */
 export function paramsOf(run: PipelineRun): JsonObject {
-  const call = run.sealed
+  const call = sealedCallOf(run)
   const meta = metaOf(run)
   const params: Record<string, unknown> =
     call.method === 'tools/call'

@@ -71,8 +71,9 @@ test('of two definitions of one tool the first stays; odd items are left out wit
   expect([...tools.keys()]).toEqual(['run', 'Run', '__proto__'])
   expect(tools.get('run')?.description).toBe('first')
   expect(tools.get('__proto__')?.inputSchema).toEqual({ type: 'object' })
-  expect(codes(diagnostics)).toEqual(['duplicate_tool', 'bad_item'])
-  expect(diagnostics[0]?.message).toMatch(/^list-odd.*\brun\b/)
+  expect(codes(diagnostics)).toEqual(['list_cut_short', 'duplicate_tool', 'bad_item'])
+  expect(diagnostics[0]?.message).toContain('its next cursor is no text')
+  expect(diagnostics[1]?.message).toMatch(/^list-odd.*\brun\b/)
   expect(seen).toEqual(diagnostics)
 })
 

@@ -18,7 +18,8 @@ test('the context of a tap: signal, flags, session, mode, log; frozen', async ()
   const beta = defineFlag({ name: 'beta', default: false, description: 'for this test' })
   const contexts: Context[] = []
   const p = plugin(({ hooks }) => {
-    for (const hook of ['resolve', 'approve', 'attachMetadata'] as const) hooks[hook].tap('t', (_call: unknown, context: Context) => void contexts.push(context))
+    for (const hook of ['resolve', 'approve', 'attachMetadata'] as const)
+      hooks[hook].tap('t', (_call: unknown, context: Context) => void contexts.push(context))
     hooks.dispatch.tapPromise('t', (_call: unknown, next: () => unknown, context: Context) => (contexts.push(context), next()))
   })
   await using t = await openTestRuntime({
@@ -42,16 +43,35 @@ test('the context of a tap: signal, flags, session, mode, log; frozen', async ()
 
 test('what a tap sees of the call', async () => {
   const seen: Record<string, unknown>[] = []
-  const p = plugin(({ hooks }) => hooks.approve.tap('t', (call: Record<string, unknown>) => {
-    seen.push({ ...(call['toJSON'] as () => object).call(call), question: call['question'], title: call['title'], annotations: call['annotations'] })
-    expect(SealedCall.is(call)).toBe(false)
-    expect(Object.isFrozen(call)).toBe(true)
-    expect(call['owner']).toBe(call['owner'])
-  }))
-  await using t = await open([p], { policies: {}, session: { id: 'sid' } }, { run: { annotations: { title: 'Run', destructiveHint: true } } })
+  const p = plugin(({ hooks }) =>
+    hooks.approve.tap('t', (call: Record<string, unknown>) => {
+      seen.push({
+        ...(call['toJSON'] as () => object).call(call),
+        question: call['question'],
+        title: call['title'],
+        annotations: call['annotations'],
+      })
+      expect(SealedCall.is(call)).toBe(false)
+      expect(Object.isFrozen(call)).toBe(true)
+      expect(call['owner']).toBe(call['owner'])
+    }),
+  )
+  await using t = await open(
+    [p],
+    { policies: {}, session: { id: 'sid' } },
+    { run: { annotations: { title: 'Run', destructiveHint: true } } },
+  )
   await t.callTool(REQUEST)
   await t.callTool(REQUEST)
-  expect(seen[0]).toMatchObject({ method: 'tools/call', sessionId: 'sid', tool: 'run', title: 'Run', arguments: { a: 1 }, annotations: { destructiveHint: true }, question: { mode: 'auto', text: 'Allow s to run Run?' } })
+  expect(seen[0]).toMatchObject({
+    method: 'tools/call',
+    sessionId: 'sid',
+    tool: 'run',
+    title: 'Run',
+    arguments: { a: 1 },
+    annotations: { destructiveHint: true },
+    question: { mode: 'auto', text: 'Allow s to run Run?' },
+  })
   expect(String(seen[0]!['owner'])).toBe('s')
   expect(seen[0]!['id']).not.toBe(seen[1]!['id'])
 })
@@ -76,13 +96,17 @@ test('a question about a resource names it', async () => {
   const p = plugin(({ hooks }) => hooks.approve.tap({ name: 't', methods: ['resources/read'] }, () => ask('read this?')))
   await using t = await openTestRuntime({ threadWide: { s: { resources: { 'note://1': 'milk' } } }, hooks: [p] })
   expect(await t.session.readResource({ server: 's', uri: 'note://1' })).toMatchObject({ contents: [{ text: 'milk' }] })
-  expect(t.asked).toMatchObject([{ tool: 'note://1', canRemember: [], notes: [{ plugin: 'p', question: 'read this?' }], arguments: { uri: 'note://1' } }])
+  expect(t.asked).toMatchObject([
+    { tool: 'note://1', canRemember: [], notes: [{ plugin: 'p', question: 'read this?' }], arguments: { uri: 'note://1' } },
+  ])
 })
 
 test('definePlugin checks options once, when the plugin is made', () => {
   const make = definePlugin({ name: 'x', options: z.object({ n: z.number().default(5) }), apply: () => {} })
   expect(make({})).toMatchObject({ name: 'x' })
-  expect(() => make({ n: 'text' } as never)).toThrow(expect.objectContaining({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining('n') }))
+  expect(() => make({ n: 'text' } as never)).toThrow(
+    expect.objectContaining({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining('n') }),
+  )
   expect(() => make(null as never)).toThrow(expect.objectContaining({ code: 'HOOK_BAD_PLUGIN' }))
   const slow = definePlugin({ name: 'slow', options: z.string().refine(async () => true), apply: () => {} })
   expect(() => slow('x')).toThrow(expect.objectContaining({ code: 'HOOK_BAD_PLUGIN' }))

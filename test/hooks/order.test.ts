@@ -1,3 +1,5 @@
+// Expectations depend on the random case.
+/* oxlint-disable vitest/no-conditional-expect */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CallArguments } from '../../src/hooks/call-arguments.ts'
@@ -18,11 +20,18 @@ interface Registration {
 
 /** The hooks of these plugins over built-in parts that write themselves into the log. */
 function build(log: string[], ...entries: PluginEntry[]): SessionHooks {
-  const step = (name: string) => () => void log.push(name) as undefined
+  const step = (name: string) => (): undefined => {
+    log.push(name)
+  }
   return buildHooks(
     entries,
     {} as never,
-    { resolver: step('resolver'), policy: step('policy'), sandboxContract: step('sandbox'), connection: () => (log.push('connection'), Promise.resolve({ content: [] })) },
+    {
+      resolver: step('resolver'),
+      policy: step('policy'),
+      sandboxContract: step('sandbox'),
+      connection: () => (log.push('connection'), Promise.resolve({ content: [] })),
+    },
     new DeadlineWheel(),
   )
 }
@@ -51,8 +60,17 @@ async function orderOf(hook: Hook, registrations: readonly Registration[], kind:
 }
 
 const registrations = fc
-  .array(fc.record({ stage: fc.constantFrom(-1000, -100, 0, 0, 0, 1, 100, 1e6, -1e6), before: fc.array(fc.nat(7), { maxLength: 2 }) }), { minLength: 1, maxLength: 8 })
-  .map((all) => all.map(({ stage, before }, index) => ({ name: `t${index}`, stage, before: [...new Set(before.filter((at) => at < all.length && at !== index).map((at) => `t${at}`))] })))
+  .array(fc.record({ stage: fc.constantFrom(-1000, -100, 0, 0, 0, 1, 100, 1e6, -1e6), before: fc.array(fc.nat(7), { maxLength: 2 }) }), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((all) =>
+    all.map(({ stage, before }, index) => ({
+      name: `t${index}`,
+      stage,
+      before: [...new Set(before.filter((at) => at < all.length && at !== index).map((at) => `t${at}`))],
+    })),
+  )
 
 /** Everything that a tap is in front of by its `before`, over any number of steps. */
 function reach(all: readonly Registration[], name: string, seen = new Set<string>()): Set<string> {
@@ -91,7 +109,11 @@ test('before > stage > registration, for random registrations', async () => {
 
 test('a tap with before keeps its place where that is in front already', async () => {
   expect(await orderOf('approve', [{ name: 'p', before: 'q' }, { name: 'r' }, { name: 'q' }])).toEqual(['p', 'r', 'q'])
-  expect(await orderOf('approve', [{ name: 'x' }, { name: 'y', stage: 5, before: ['x'] }, { name: 'z', stage: 3 }])).toEqual(['y', 'x', 'z'])
+  expect(await orderOf('approve', [{ name: 'x' }, { name: 'y', stage: 5, before: ['x'] }, { name: 'z', stage: 3 }])).toEqual([
+    'y',
+    'x',
+    'z',
+  ])
 })
 
 test('order is over all plugins, in the order in which they were given', async () => {
@@ -110,7 +132,10 @@ test('order is over all plugins, in the order in which they were given', async (
 test('two instances of one plugin coexist, and before reaches both', async () => {
   const log: string[] = []
   const make = (id: string) => ({ filter: {}, plugin: plugin(({ hooks }) => hooks.approve.tap('tap', () => void log.push(id)), 'twin') })
-  const first = plugin(({ hooks }) => hooks.approve.tap({ name: 'first', stage: 1000, before: 'twin/tap' }, () => void log.push('first')), 'f')
+  const first = plugin(
+    ({ hooks }) => hooks.approve.tap({ name: 'first', stage: 1000, before: 'twin/tap' }, () => void log.push('first')),
+    'f',
+  )
   const hooks = build(log, make('1'), make('2'), { plugin: first, filter: {} })
   const run = new CallRun('1', 'tools/call', new CallArguments({}), {} as never, null)
   run.seal({ method: 'tools/call' } as never)
@@ -125,7 +150,9 @@ test.each(HOOKS)('before on %s knows no built-in part, no tap of another hook an
       hooks[other].tapPromise('elsewhere', async () => {})
       hooks[hook].tapPromise({ name: 'self', before: name }, async () => {})
     })
-    expect(() => build([], { plugin: p, filter: {} })).toThrow(expect.objectContaining({ code: 'HOOK_BAD_TAP', hook, tap: 'self', plugin: 'p' }))
+    expect(() => build([], { plugin: p, filter: {} })).toThrow(
+      expect.objectContaining({ code: 'HOOK_BAD_TAP', hook, tap: 'self', plugin: 'p' }),
+    )
   }
 })
 
@@ -136,5 +163,7 @@ test('a circle of before is an error that names a tap of it', () => {
     hooks.approve.tap({ name: 'b', before: 'c' }, () => {})
     hooks.approve.tap({ name: 'c', before: 'a' }, () => {})
   })
-  expect(() => build([], { plugin: p, filter: {} })).toThrow(expect.objectContaining({ code: 'HOOK_BAD_TAP', message: expect.stringMatching(/"[abc]".*circle/) }))
+  expect(() => build([], { plugin: p, filter: {} })).toThrow(
+    expect.objectContaining({ code: 'HOOK_BAD_TAP', message: expect.stringMatching(/"[abc]".*circle/) }),
+  )
 })

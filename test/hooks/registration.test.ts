@@ -5,7 +5,8 @@ import type { LoosePorts } from '../pipeline/kit.ts'
 
 const HOOKS = ['resolve', 'approve', 'attachMetadata', 'dispatch', 'settled'] as const
 const fn = (): undefined => undefined
-const opening = (apply: (ports: LoosePorts) => unknown): Promise<unknown> => openTestRuntime({ hooks: [plugin(apply)] }).then((t) => t.close())
+const opening = (apply: (ports: LoosePorts) => unknown): Promise<unknown> =>
+  openTestRuntime({ hooks: [plugin(apply)] }).then((t) => t.close())
 
 const BAD_OPTIONS: readonly unknown[] = [
   '',
@@ -39,22 +40,34 @@ const BAD_OPTIONS: readonly unknown[] = [
 ]
 
 test.each(BAD_OPTIONS.map((options) => [options]))('options %o of a tap are HOOK_BAD_TAP', async (options) => {
-  await expect(opening(({ hooks }) => hooks.approve.tap(options, fn))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook: 'approve', plugin: 'p' })
+  await expect(opening(({ hooks }) => hooks.approve.tap(options, fn))).rejects.toMatchObject({
+    code: 'HOOK_BAD_TAP',
+    hook: 'approve',
+    plugin: 'p',
+  })
 })
 
 test.each([[undefined], [null], ['text'], [{}]])('a tap whose function is %j is HOOK_BAD_TAP', async (given) => {
-  for (const hook of HOOKS) await expect(opening(({ hooks }) => hooks[hook].tapPromise('x', given))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook })
+  for (const hook of HOOKS)
+    await expect(opening(({ hooks }) => hooks[hook].tapPromise('x', given))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook })
 })
 
-test.each([{ stage: 0 }, { before: 'x' }, { timeoutMs: 5 }, { onFailure: 'continue' }, { methods: ['tools/call'] }])('an observer has no option %j', async (option) => {
-  await expect(opening(({ hooks }) => hooks.settled.tap({ name: 'x', ...option }, fn))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook: 'settled' })
-})
+test.each([{ stage: 0 }, { before: 'x' }, { timeoutMs: 5 }, { onFailure: 'continue' }, { methods: ['tools/call'] }])(
+  'an observer has no option %j',
+  async (option) => {
+    await expect(opening(({ hooks }) => hooks.settled.tap({ name: 'x', ...option }, fn))).rejects.toMatchObject({
+      code: 'HOOK_BAD_TAP',
+      hook: 'settled',
+    })
+  },
+)
 
 test('the ends of the range of stages are stages', async () => {
-  await opening(({ hooks }) => {
+  const registering = opening(({ hooks }) => {
     hooks.approve.tap({ name: 'a', stage: 1_000_000 }, fn)
     hooks.approve.tap({ name: 'b', stage: -1_000_000 }, fn)
   })
+  await expect(registering).resolves.toBeUndefined()
 })
 
 test.each(HOOKS)('the same name twice on %s from one instance is an error, on two hooks it is not', async (hook) => {
@@ -79,13 +92,15 @@ test('dispatch has no synchronous tap, and ports are nothing but tap and tapProm
   await opening((given) => void (ports = given))
   expect(Object.keys(ports!.hooks)).toEqual([...HOOKS])
   for (const hook of HOOKS) expect(Object.keys(ports!.hooks[hook])).toEqual(hook === 'dispatch' ? ['tapPromise'] : ['tap', 'tapPromise'])
-  for (const part of [ports, ports!.hooks, ...HOOKS.map((hook) => ports!.hooks[hook]), ports!.session]) expect(Object.isFrozen(part)).toBe(true)
+  for (const part of [ports, ports!.hooks, ...HOOKS.map((hook) => ports!.hooks[hook]), ports!.session])
+    expect(Object.isFrozen(part)).toBe(true)
 })
 
 test('a registration after apply is refused, and changes nothing', async () => {
   let late: LoosePorts | undefined
   await using t = await open([plugin((ports) => void (late = ports))])
-  for (const hook of HOOKS) expect(() => late!.hooks[hook].tapPromise('x', fn)).toThrow(expect.objectContaining({ code: 'HOOK_BAD_TAP', hook }))
+  for (const hook of HOOKS)
+    expect(() => late!.hooks[hook].tapPromise('x', fn)).toThrow(expect.objectContaining({ code: 'HOOK_BAD_TAP', hook }))
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
 })
 
@@ -110,6 +125,7 @@ test.each([
   ['a promise that fails', () => Promise.reject(new Error('later'))],
   ['null', () => null],
   ['a text', () => 'x'],
+  // oxlint-disable-next-line unicorn/no-thenable
   ['a thenable', () => ({ then() {} })],
 ])('apply that returns %s fails the session, and nothing else', async (_what, apply) => {
   await expect(opening(apply)).rejects.toMatchObject({ code: 'HOOK_BAD_PLUGIN', plugin: 'p' })
@@ -126,9 +142,12 @@ test('apply that throws fails the session with the cause, and what earlier plugi
   expect(disposed).toEqual(['earlier'])
 })
 
-test.each([[{}], [{ name: 'x' }], [{ name: '', apply() {} }], [{ name: 'x', apply: 7 }], [{ name: 7, apply() {} }]])('%j is no plugin', async (given) => {
-  await expect(openTestRuntime({ hooks: [given as never] })).rejects.toMatchObject({ code: 'HOOK_BAD_PLUGIN' })
-})
+test.each([[{}], [{ name: 'x' }], [{ name: '', apply() {} }], [{ name: 'x', apply: 7 }], [{ name: 7, apply() {} }]])(
+  '%j is no plugin',
+  async (given) => {
+    await expect(openTestRuntime({ hooks: [given as never] })).rejects.toMatchObject({ code: 'HOOK_BAD_PLUGIN' })
+  },
+)
 
 test.each([
   [null],
@@ -160,11 +179,14 @@ test('apply runs once for each session; what it returned is disposed of with tha
 
 test('a disposable that throws is a diagnostic, and the others are disposed of all the same', async () => {
   const log: string[] = []
-  const failing = plugin(() => ({
-    [Symbol.dispose]: () => {
-      throw new Error('stuck')
-    },
-  }), 'failing')
+  const failing = plugin(
+    () => ({
+      [Symbol.dispose]: () => {
+        throw new Error('stuck')
+      },
+    }),
+    'failing',
+  )
   const good = plugin(() => ({ [Symbol.dispose]: () => void log.push('good') }), 'good')
   const t = await openTestRuntime({ hooks: [failing, good] })
   await t.session.close()

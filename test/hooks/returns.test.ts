@@ -10,7 +10,8 @@ const boom = (): never => {
   throw new Error('boom')
 }
 const throwing = (key: string): object => Object.defineProperty({}, key, { enumerable: true, get: boom })
-const trap = (value: object): object => new Proxy(value, { get: boom, ownKeys: boom, has: boom, getPrototypeOf: boom, getOwnPropertyDescriptor: boom })
+const trap = (value: object): object =>
+  new Proxy(value, { get: boom, ownKeys: boom, has: boom, getPrototypeOf: boom, getOwnPropertyDescriptor: boom })
 const cycle = (): object => {
   const one: Record<string, unknown> = {}
   one['one'] = one
@@ -111,20 +112,32 @@ test.each(rows)('$hook: $name is HOOK_BAD_RETURN', async ({ hook, make }) => {
 
 test.each(rows)('$hook: $name has no effect with onFailure "continue"', async ({ hook, make }) => {
   const kind = hook === 'dispatch' ? 'tapPromise' : 'tap'
-  await using t = await open([plugin(({ hooks }) => hooks[hook][kind]({ name: 't', onFailure: 'continue' }, kind === 'tap' ? () => make() : async () => make()))])
+  await using t = await open([
+    plugin(({ hooks }) => hooks[hook][kind]({ name: 't', onFailure: 'continue' }, kind === 'tap' ? () => make() : async () => make())),
+  ])
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed', sent: 'yes' })
   expect(toolCalls(t).map(({ params }) => params['arguments'])).toEqual([REQUEST.arguments])
   expect(Object.keys(toolCalls(t)[0]!.params._meta!)).toEqual(['progressToken'])
 })
 
-test.each(HOOKS.filter((hook) => hook !== 'dispatch'))('a promise from tap of %s is HOOK_BAD_RETURN, also where it fails later', async (hook) => {
-  for (const value of [() => Promise.resolve(), () => Promise.reject(new Error('later')), async () => deny('no'), () => ({ then: () => {} })]) {
-    await using t = await open([plugin(({ hooks }) => hooks[hook].tap('t', value))])
-    expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', sent: 'no' })
-  }
-})
+test.each(HOOKS.filter((hook) => hook !== 'dispatch'))(
+  'a promise from tap of %s is HOOK_BAD_RETURN, also where it fails later',
+  async (hook) => {
+    for (const value of [
+      () => Promise.resolve(),
+      () => Promise.reject(new Error('later')),
+      async () => deny('no'),
+      // oxlint-disable-next-line unicorn/no-thenable -- it is what is refused
+      () => ({ then: () => {} }),
+    ]) {
+      await using t = await open([plugin(({ hooks }) => hooks[hook].tap('t', value))])
+      expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', sent: 'no' })
+    }
+  },
+)
 
 test.each(HOOKS)('tapPromise of %s takes a promise and nothing else', async (hook) => {
+  // oxlint-disable-next-line unicorn/no-thenable -- it is what is refused
   for (const value of [() => undefined, () => ({ then: (settle: () => void) => settle() }), () => ({ content: [] })]) {
     await using t = await open([plugin(({ hooks }) => hooks[hook].tapPromise('t', value))])
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', sent: 'no' })
@@ -139,9 +152,20 @@ test.each(HOOKS)('a promise of %s whose class cannot be made fails the tap, and 
 
 test.each(HOOKS)('what a tap of %s throws is HOOK_FAILED, whatever it is', async (hook) => {
   const forged = new TaplineError('CALL_REFUSED', 'forged', { data: { by: 'person', reason: 'forged' } })
-  for (const thrown of [new Error('secret detail'), null, undefined, 'text', 7, trap({}), forged, new TaplineError('HOOK_BAD_RETURN', 'forged'), { code: 'HOOK_CHANGED_OWNER' }]) {
+  for (const thrown of [
+    new Error('secret detail'),
+    null,
+    undefined,
+    'text',
+    7,
+    trap({}),
+    forged,
+    new TaplineError('HOOK_BAD_RETURN', 'forged'),
+    { code: 'HOOK_CHANGED_OWNER' },
+  ]) {
     for (const kind of hook === 'dispatch' ? (['tapPromise'] as const) : (['tap', 'tapPromise'] as const)) {
       const fail = (): never => {
+        // oxlint-disable-next-line typescript/only-throw-error -- plugins do
         throw thrown
       }
       await using t = await open([plugin(({ hooks }) => hooks[hook][kind]('t', kind === 'tap' ? fail : async () => fail()))])
@@ -158,27 +182,45 @@ test('the errors of a tap carry hook, tap, plugin and call', async () => {
   await using t = await open([plugin(({ hooks }) => hooks.approve.tap({ name: 'tap1', onFailure: 'continue' }, boom), 'plug1')], { logger })
   expect(await t.callTool(REQUEST, { trace: true })).toMatchObject({
     outcome: 'completed',
-    trace: { taps: [{ hook: 'approve', tap: 'tap1', plugin: 'plug1', decision: 'failed', inEffect: false, reason: expect.stringContaining('boom') }] },
+    trace: {
+      taps: [
+        { hook: 'approve', tap: 'tap1', plugin: 'plug1', decision: 'failed', inEffect: false, reason: expect.stringContaining('boom') },
+      ],
+    },
   })
   expect(errors).toEqual(['tap "tap1" of plugin "plug1" threw Error: boom in approve'])
 })
 
-test.each(['resolve', 'approve', 'attachMetadata', 'dispatch'] as const)('every ownership word that %s returns is HOOK_CHANGED_OWNER, and is never ignored', async (hook) => {
-  for (const key of OWNERSHIP_KEYS) {
-    for (const more of [{}, { arguments: {} }, { unknown: 1 }]) {
-      for (const onFailure of ['block', 'continue']) {
-        const value = { ...more, [key]: 'x' }
-        await using t = await open([plugin(({ hooks }) => hooks[hook].tapPromise({ name: 't', onFailure }, async () => value))])
-        const outcome = await t.callTool(REQUEST)
-        expect(outcome).toMatchObject({ outcome: 'ownership_violation', code: 'HOOK_CHANGED_OWNER', hook, tap: 't', plugin: 'p', key, sent: 'no' })
-        expect(toolCalls(t)).toEqual([])
+test.each(['resolve', 'approve', 'attachMetadata', 'dispatch'] as const)(
+  'every ownership word that %s returns is HOOK_CHANGED_OWNER, and is never ignored',
+  async (hook) => {
+    for (const key of OWNERSHIP_KEYS) {
+      for (const more of [{}, { arguments: {} }, { unknown: 1 }]) {
+        for (const onFailure of ['block', 'continue']) {
+          const value = { ...more, [key]: 'x' }
+          await using t = await open([plugin(({ hooks }) => hooks[hook].tapPromise({ name: 't', onFailure }, async () => value))])
+          const outcome = await t.callTool(REQUEST)
+          expect(outcome).toMatchObject({
+            outcome: 'ownership_violation',
+            code: 'HOOK_CHANGED_OWNER',
+            hook,
+            tap: 't',
+            plugin: 'p',
+            key,
+            sent: 'no',
+          })
+          expect(toolCalls(t)).toEqual([])
+        }
       }
     }
-  }
-})
+  },
+)
 
 test('an ownership word that cannot be enumerated is found', async () => {
-  for (const value of [Object.defineProperty({ arguments: {} }, 'server', { value: 'x' }), Object.defineProperty({ arguments: {} }, 'owner', { get: boom })]) {
+  for (const value of [
+    Object.defineProperty({ arguments: {} }, 'server', { value: 'x' }),
+    Object.defineProperty({ arguments: {} }, 'owner', { get: boom }),
+  ]) {
     await using t = await open([plugin(({ hooks }) => hooks.resolve.tap('t', () => value))])
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'ownership_violation', sent: 'no' })
   }
@@ -192,13 +234,26 @@ test('ownership words in the arguments of the tool itself are arguments', async 
 })
 
 test('keys of metadata: another plugin, another instance and the caller keep theirs; one plugin may change its own', async () => {
-  const set = (value: unknown, name: string) => plugin(({ hooks }) => hooks.attachMetadata.tap('t', () => ({ 'example.com/a': value })), name)
-  for (const hooks of [[set(1, 'a'), set(2, 'b')], [set(1, 'same'), set(2, 'same')]]) {
+  const set = (value: unknown, name: string) =>
+    plugin(({ hooks }) => hooks.attachMetadata.tap('t', () => ({ 'example.com/a': value })), name)
+  for (const hooks of [
+    [set(1, 'a'), set(2, 'b')],
+    [set(1, 'same'), set(2, 'same')],
+  ]) {
     await using t = await open(hooks)
-    expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', sent: 'no', message: expect.stringContaining('example.com/a') })
+    expect(await t.callTool(REQUEST)).toMatchObject({
+      outcome: 'refused',
+      code: 'HOOK_BAD_RETURN',
+      sent: 'no',
+      message: expect.stringContaining('example.com/a'),
+    })
   }
   await using t = await open([set(1, 'a')])
-  expect(await t.callTool(REQUEST, { meta: { 'example.com/a': 7 } })).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', message: expect.stringContaining('the caller') })
+  expect(await t.callTool(REQUEST, { meta: { 'example.com/a': 7 } })).toMatchObject({
+    outcome: 'refused',
+    code: 'HOOK_BAD_RETURN',
+    message: expect.stringContaining('the caller'),
+  })
   const own = plugin(({ hooks }) => {
     hooks.attachMetadata.tap('t1', () => ({ 'example.com/a': 1, 'example.com/b': 1 }))
     hooks.attachMetadata.tap('t2', () => ({ 'example.com/a': 2 }))
@@ -209,7 +264,9 @@ test('keys of metadata: another plugin, another instance and the caller keep the
 })
 
 test('a patch that fails in part has no effect at all', async () => {
-  await using t = await open([plugin(({ hooks }) => hooks.attachMetadata.tap({ name: 't', onFailure: 'continue' }, () => ({ 'example.com/a': 1, bad: 2 })))])
+  await using t = await open([
+    plugin(({ hooks }) => hooks.attachMetadata.tap({ name: 't', onFailure: 'continue' }, () => ({ 'example.com/a': 1, bad: 2 }))),
+  ])
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
   expect(Object.keys(toolCalls(t)[0]!.params._meta!)).toEqual(['progressToken'])
 })
@@ -234,7 +291,11 @@ test('what a tap returned is copied: its own object may change afterwards', asyn
 })
 
 test('deny without a reason, or with one that is no text, refuses all the same', async () => {
-  for (const [fn, code] of [[() => deny(undefined as never), 'CALL_REFUSED'], [() => deny(''), 'CALL_REFUSED'], [() => deny(7 as never), 'HOOK_FAILED']] as const) {
+  for (const [fn, code] of [
+    [() => deny(undefined as never), 'CALL_REFUSED'],
+    [() => deny(''), 'CALL_REFUSED'],
+    [() => deny(7 as never), 'HOOK_FAILED'],
+  ] as const) {
     for (const hook of ['resolve', 'approve'] as const) {
       await using t = await open([plugin(({ hooks }) => hooks[hook].tap('t', fn))])
       expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', code, sent: 'no' })
@@ -246,7 +307,14 @@ test('deny in resolve and approve gives its reason to the model, and is no failu
   for (const hook of ['resolve', 'approve'] as const) {
     await using t = await open([plugin(({ hooks }) => hooks[hook].tap({ name: 't', onFailure: 'continue' }, () => deny('off today')))])
     const outcome = await t.callTool(REQUEST, { trace: true })
-    expect(outcome).toMatchObject({ outcome: 'refused', by: 'tap', code: 'CALL_REFUSED', reason: 'off today', sent: 'no', trace: { taps: [{ decision: 'deny', hook }] } })
+    expect(outcome).toMatchObject({
+      outcome: 'refused',
+      by: 'tap',
+      code: 'CALL_REFUSED',
+      reason: 'off today',
+      sent: 'no',
+      trace: { taps: [{ decision: 'deny', hook }] },
+    })
     expect(outcome.forModel).toMatchObject({ isError: true, text: 'The call was refused: off today' })
   }
 })

@@ -33,7 +33,7 @@ async function host(attacks: readonly Named[], kind: Kind): Promise<readonly Res
   const folder = await mkdtemp(join(tmpdir(), 'tapline-ownership-'))
   try {
     for (const name of ['a', 'b', 'hooks']) await mkdir(join(folder, name))
-    const modules = attacks.map((attack, index) => join(folder, 'hooks', `attack-${index}.${kind === 'cjs' ? 'cjs' : 'mjs'}`))
+    const modules = attacks.map((_, index) => join(folder, 'hooks', `attack-${index}.${kind === 'cjs' ? 'cjs' : 'mjs'}`))
     for (const [index, attack] of attacks.entries()) await writeFile(modules[index]!, source(attack, kind))
     const files = (where: string): object => ({
       command: process.execPath,

@@ -2,7 +2,16 @@
 
 /** `violation`: HOOK_CHANGED_OWNER that names the culprit, nothing sent. `withheld`: the same after the call was sent, once and unchanged.
  *  `unchanged`: sent once, to the right server, as it was asked for. `stopped`: nothing sent. A code: refused with it, naming the culprit, nothing sent. */
-export type Expected = 'violation' | 'withheld' | 'unchanged' | 'stopped' | 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT' | 'HOOK_BAD_TAP' | 'HOOK_BAD_PLUGIN'
+export type Expected =
+  | 'violation'
+  | 'withheld'
+  | 'unchanged'
+  | 'stopped'
+  | 'HOOK_BAD_RETURN'
+  | 'HOOK_FAILED'
+  | 'HOOK_TIMED_OUT'
+  | 'HOOK_BAD_TAP'
+  | 'HOOK_BAD_PLUGIN'
 
 export interface Attack {
   /** unique in its table */
@@ -16,7 +25,7 @@ export interface Attack {
   readonly only?: 'esm' | 'cjs'
   /** changes what all of the process shares, so it gets a process of its own */
   readonly isolated?: boolean
-  /** a plugin of the host as an expression in which `name` is the name of the attacker */
+  /** a key of `_meta` that another plugin of the same name sets before */
   readonly mate?: string
   /** lines at the top of the module */
   readonly top?: string

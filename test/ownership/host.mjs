@@ -21,7 +21,22 @@ process.on('uncaughtException', (error) => stray.push(`uncaught exception: ${Str
 const plain = (outcome) => {
   if (outcome === null || typeof outcome !== 'object') return { outcome: String(outcome) }
   const { code, message, hook, tap, plugin, key, sent, by, reason, tool, result } = outcome
-  return { outcome: outcome.outcome, code, message, hook, tap, plugin, key, sent, by, reason, tool, owner: String(outcome.owner), text: outcome.forModel?.text, result: hasOwn(outcome, 'result') ? result : undefined }
+  return {
+    outcome: outcome.outcome,
+    code,
+    message,
+    hook,
+    tap,
+    plugin,
+    key,
+    sent,
+    by,
+    reason,
+    tool,
+    owner: String(outcome.owner),
+    text: outcome.forModel?.text,
+    result: hasOwn(outcome, 'result') ? result : undefined,
+  }
 }
 
 /** Notes what a tap that does nothing sees, before and after the culprit. */
@@ -43,7 +58,10 @@ async function run(runtime, attack, kind) {
   stray = []
   globalThis.attacked = { runtime }
   const uses = [runtime.use(witness('witness', seen))]
-  if (attack.mate !== undefined) uses.push(runtime.use(new Function('name', `return ${attack.mate}`)(`evil ${attack.id}`)))
+  if (attack.mate !== undefined) {
+    const apply = ({ hooks }) => hooks.attachMetadata.tap('culprit', () => ({ [attack.mate]: 'ours' }))
+    uses.push(runtime.use({ name: `evil ${attack.id}`, apply }))
+  }
   if (kind === 'code') uses.push(runtime.use((await import(pathToFileURL(attack.module).href)).default))
   const asked = []
   const approver = new AsyncFunction('question', 'asked', attack.approver ?? 'return { action: "accept" }')
@@ -51,21 +69,50 @@ async function run(runtime, attack, kind) {
   let settled = 0
   let session
   try {
-    session = await runtime.openSession({ id: attack.id, approver: (question) => (asked.push(stringify(question.arguments)), approver(question, asked)), trace: attack.trace !== false })
+    session = await runtime.openSession({
+      id: attack.id,
+      approver: (question) => (asked.push(stringify(question.arguments)), approver(question, asked)),
+      trace: attack.trace !== false,
+    })
     session.subscribe((event) => void (event.type === 'settled' && settled++))
-    const request = { server: 'files', environmentId: 'exec-a', tool: 'write', arguments: { path: 'p', nested: { deep: [1] } }, ...attack.request }
+    const request = {
+      server: 'files',
+      environmentId: 'exec-a',
+      tool: 'write',
+      arguments: { path: 'p', nested: { deep: [1] } },
+      ...attack.request,
+    }
     globalThis.attacked.request = request
     const drive = new AsyncFunction('session', 'request', 'pause', attack.drive ?? 'return session.callTool(request)')
     ended = plain(await Promise.race([drive(session, request, pause), limit(8000)]))
   } catch (error) {
-    ended = { outcome: 'threw', code: error?.code, message: String(error?.message), hook: error?.hook, tap: error?.tap, plugin: error?.plugin }
+    ended = {
+      outcome: 'threw',
+      code: error?.code,
+      message: String(error?.message),
+      hook: error?.hook,
+      tap: error?.tap,
+      plugin: error?.plugin,
+    }
   }
   await pause(attack.waitMs ?? 0)
   const late = (session?.diagnostics ?? []).map(({ code, message }) => `${code}: ${message}`)
   await session?.close()
   for (const use of uses) use[Symbol.dispose]()
   await new Promise((resolve) => setImmediate(resolve))
-  return { id: attack.id, ended, settled, seen, asked, diagnostics: late, stray: [...stray], sent: ledger().slice(before).map((line) => JSON.parse(line)), saw: globalThis.saw }
+  return {
+    id: attack.id,
+    ended,
+    settled,
+    seen,
+    asked,
+    diagnostics: late,
+    stray: [...stray],
+    sent: ledger()
+      .slice(before)
+      .map((line) => JSON.parse(line)),
+    saw: globalThis.saw,
+  }
 }
 
 const runtime = await openRuntime({ config: job.config })

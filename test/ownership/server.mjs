@@ -17,7 +17,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   }
   if (method === 'tools/list') return send({ id, result: { tools } })
   if (method === 'tools/call' || method === 'resources/read') {
-    appendFileSync(process.env.LEDGER, `${JSON.stringify({ where, method, tool: params.name ?? params.uri, args: params.arguments, meta: params._meta })}\n`)
+    appendFileSync(
+      process.env.LEDGER,
+      `${JSON.stringify({ where, method, tool: params.name ?? params.uri, args: params.arguments, meta: params._meta })}\n`,
+    )
   }
   if (method === 'tools/call') return send({ id, result: { content: [{ type: 'text', text: `${params.name} on ${where}` }], where } })
   if (method === 'resources/list') return send({ id, result: { resources } })

@@ -1,3 +1,5 @@
+// The rows of the vectors say what is expected, and each kind of end has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ToolAnnotations } from '../../src/plugin.ts'
@@ -28,7 +30,9 @@ interface Row {
   readonly steps?: readonly Step[]
   readonly ours: 'same' | { readonly outcome?: Row['outcome'] }
 }
-const { cases } = JSON.parse(readFileSync(new URL('../vectors/approvals.json', import.meta.url), 'utf8')) as { readonly cases: readonly Row[] }
+const { cases } = JSON.parse(readFileSync(new URL('../vectors/approvals.json', import.meta.url), 'utf8')) as {
+  readonly cases: readonly Row[]
+}
 
 const POLICIES: Readonly<Record<string, ApprovalPolicy>> = {
   'on-request': 'on-request',
@@ -37,7 +41,11 @@ const POLICIES: Readonly<Record<string, ApprovalPolicy>> = {
   'granular-off': { granular: { mcpElicitations: false } },
   'granular-on': { granular: { mcpElicitations: true } },
 }
-const PERMISSIONS: Readonly<Record<string, PermissionProfile>> = { 'read-only': 'read-only', 'workspace-write': 'workspace-write', 'danger-full-access': 'full-access' }
+const PERMISSIONS: Readonly<Record<string, PermissionProfile>> = {
+  'read-only': 'read-only',
+  'workspace-write': 'workspace-write',
+  'danger-full-access': 'full-access',
+}
 
 describe('annotations and modes through the whole pipeline', () => {
   const rows = cases.filter(({ kind }) => kind === 'annotations' || kind === 'approval-mode')
@@ -45,11 +53,17 @@ describe('annotations and modes through the whole pipeline', () => {
   beforeAll(async () => {
     t = await openTestRuntime({
       environments: { local: { servers: {} } },
-      threadWide: Object.fromEntries(rows.map(({ id, annotations }) => [id, { tools: { run: annotations === null ? {} : { annotations } } }])),
+      threadWide: Object.fromEntries(
+        rows.map(({ id, annotations }) => [id, { tools: { run: annotations === null ? {} : { annotations } } }]),
+      ),
       policies: Object.fromEntries(
         rows.map(({ id, default_tools_approval_mode: mode, toolMode }) => [
           id,
-          { trustAnnotations: true, ...(mode && { defaultToolsApprovalMode: mode }), ...(toolMode && { tools: { run: { approvalMode: toolMode } } }) },
+          {
+            trustAnnotations: true,
+            ...(mode && { defaultToolsApprovalMode: mode }),
+            ...(toolMode && { tools: { run: { approvalMode: toolMode } } }),
+          },
         ]),
       ),
     })
@@ -62,12 +76,20 @@ describe('annotations and modes through the whole pipeline', () => {
       for (const sandbox of Object.keys(PERMISSIONS)) {
         const word = typeof words === 'string' ? words : words[sandbox]
         if (word === undefined) continue
-        t.environments.get('local')!.update({ approvalPolicy: POLICIES[policy] as ApprovalPolicy, permissions: PERMISSIONS[sandbox] as PermissionProfile })
+        t.environments
+          .get('local')!
+          .update({ approvalPolicy: POLICIES[policy] as ApprovalPolicy, permissions: PERMISSIONS[sandbox] as PermissionProfile })
         const [asked, sent] = [t.asked.length, toolCalls(t).length]
         const ended = await t.callTool({ server: row.id, tool: 'run', arguments: {} })
         const got = t.asked.length > asked ? 'asked' : toolCalls(t).length > sent ? 'ran' : 'refused'
         expect({ policy, sandbox, got }).toEqual({ policy, sandbox, got: word })
-        if (word === 'refused') expect(ended).toMatchObject({ outcome: 'refused', by: 'policy', sent: 'no', code: expect.stringMatching(/^(APPROVAL_POLICY_NEVER|CALL_REFUSED)$/) })
+        if (word === 'refused')
+          expect(ended).toMatchObject({
+            outcome: 'refused',
+            by: 'policy',
+            sent: 'no',
+            code: expect.stringMatching(/^(APPROVAL_POLICY_NEVER|CALL_REFUSED)$/),
+          })
         else expect(ended).toMatchObject({ outcome: 'completed', sent: 'yes' })
       }
     }
@@ -81,7 +103,10 @@ describe('answer', () => {
     cancel: { outcome: 'refused', by: 'person', code: 'CALL_DISMISSED', sent: 'no' },
   }
   test.each(cases.filter(({ kind }) => kind === 'answer'))('$id', async ({ id, answer }) => {
-    await using t = await openTestRuntime({ threadWide: { s: { tools: { run: {} } } }, session: { approver: async () => answer as ApprovalAnswer } })
+    await using t = await openTestRuntime({
+      threadWide: { s: { tools: { run: {} } } },
+      session: { approver: async () => answer as ApprovalAnswer },
+    })
     expect(await t.callTool(REQUEST)).toMatchObject(CODES[id] as object)
     expect(toolCalls(t)).toHaveLength(id === 'accept' ? 1 : 0)
   })
@@ -103,7 +128,12 @@ describe('persist', () => {
       answer = step.answer ? { action: 'accept', remember: 'session' } : { action: 'accept' }
       const before = t.asked.length
       const { server, tool, environment } = step
-      const ended = await sessions[step.thread as 'A' | 'B'].callTool({ server, tool, arguments: step.arguments ?? {}, ...(environment && { environmentId: environment }) })
+      const ended = await sessions[step.thread as 'A' | 'B'].callTool({
+        server,
+        tool,
+        arguments: step.arguments ?? {},
+        ...(environment && { environmentId: environment }),
+      })
       expect(ended.outcome).toBe('completed')
       expect({ step, asked: t.asked.length > before }).toEqual({ step, asked: step.asked })
     }
@@ -139,7 +169,11 @@ describe('persist', () => {
 test('bypass: an unknown tool is an invalid request and reaches nobody', async () => {
   let seen = 0
   await using t = await open([plugin(({ hooks }) => hooks.settled.tap('t', () => void seen++))])
-  expect(await t.callTool({ server: 's', tool: 'nope', arguments: {} })).toMatchObject({ outcome: 'invalid_request', code: 'UNKNOWN_TOOL', sent: 'no' })
+  expect(await t.callTool({ server: 's', tool: 'nope', arguments: {} })).toMatchObject({
+    outcome: 'invalid_request',
+    code: 'UNKNOWN_TOOL',
+    sent: 'no',
+  })
   expect(toolCalls(t)).toEqual([])
   expect(seen).toBe(1)
 })
@@ -160,8 +194,23 @@ describe('the person', () => {
     [{ action: 'accept', remember: 'always' }],
     [{ action: 'accept', remember: true }],
     [[{ action: 'accept' }]],
-    [{ get action(): string { throw new Error('boom') } }],
-    [new Proxy({}, { get() { throw new Error('boom') } })],
+    [
+      {
+        get action(): string {
+          throw new Error('boom')
+        },
+      },
+    ],
+    [
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error('boom')
+          },
+        },
+      ),
+    ],
   ])('an answer that cannot be read is no yes: %#', async (answer) => {
     await using t = await asking(() => answer)
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', by: 'person', code: 'CALL_DECLINED', sent: 'no' })
@@ -169,7 +218,15 @@ describe('the person', () => {
   })
 
   test('an approver that throws is no yes, and its error is not for the model', async () => {
-    for (const approver of [() => { throw new Error('token 123') }, async () => { throw new Error('token 123') }, () => Promise.reject(undefined)]) {
+    for (const approver of [
+      () => {
+        throw new Error('token 123')
+      },
+      async () => {
+        throw new Error('token 123')
+      },
+      () => Promise.reject(undefined),
+    ]) {
       await using t = await asking(approver)
       const outcome = await t.callTool(REQUEST)
       expect(outcome).toMatchObject({ outcome: 'refused', by: 'person', code: 'CALL_DECLINED', sent: 'no' })
@@ -179,13 +236,21 @@ describe('the person', () => {
 
   test('no approver is an outcome of its own, with the remedy', async () => {
     await using t = await openTestRuntime({ threadWide: { s: { tools: { run: {} } } }, session: { approver: null } })
-    expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'no_approver', code: 'CALL_NO_APPROVER', sent: 'no', remedy: expect.stringContaining('approver') })
+    expect(await t.callTool(REQUEST)).toMatchObject({
+      outcome: 'no_approver',
+      code: 'CALL_NO_APPROVER',
+      sent: 'no',
+      remedy: expect.stringContaining('approver'),
+    })
   })
 
   test('nobody answers: a code of its own, and the late answer is dropped', async () => {
     let answer: (value: ApprovalAnswer) => void = () => {}
     let signal: AbortSignal | undefined
-    await using t = await asking((_question: unknown, context: { signal: AbortSignal }) => ((signal = context.signal), new Promise((resolve) => (answer = resolve))), { approvalTimeoutMs: 40 })
+    await using t = await asking(
+      (_question: unknown, context: { signal: AbortSignal }) => ((signal = context.signal), new Promise((resolve) => (answer = resolve))),
+      { approvalTimeoutMs: 40 },
+    )
     const events: string[] = []
     t.session.subscribe((event) => event.type === 'question' && events.push(event.state))
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', by: 'person', code: 'CALL_APPROVAL_TIMED_OUT', sent: 'no' })
@@ -200,7 +265,8 @@ describe('the person', () => {
   test('no limit at all is a long one, and a limit that is none is an error', async () => {
     await using t = await asking(async () => (await sleep(30), { action: 'accept' }), { approvalTimeoutMs: Infinity })
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
-    for (const approvalTimeoutMs of [0, -1, Number.NaN]) await expect(t.openSession({ approvalTimeoutMs })).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
+    for (const approvalTimeoutMs of [0, -1, Number.NaN])
+      await expect(t.openSession({ approvalTimeoutMs })).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
   })
 
   test('a call that is cancelled during the question withdraws it at once', async () => {
@@ -224,12 +290,33 @@ describe('the person', () => {
   test('the question says who, where, under what, with what', async () => {
     await using t = await openTestRuntime({
       features: { multi_environment_mcp: true },
-      environments: { prod: { servers: { s: { tools: { run: { description: 'runs', annotations: { title: 'Run it', destructiveHint: true } } } } }, permissions: 'read-only' }, dev: { servers: {}, permissions: 'full-access' } },
+      environments: {
+        prod: {
+          servers: { s: { tools: { run: { description: 'runs', annotations: { title: 'Run it', destructiveHint: true } } } } },
+          permissions: 'read-only',
+        },
+        dev: { servers: {}, permissions: 'full-access' },
+      },
       session: { environments: ['dev', 'prod'], approver: async () => ({ action: 'accept' }) },
     })
-    expect(await t.callTool({ ...REQUEST, environmentId: 'prod' }, { callId: 'model-7' })).toMatchObject({ outcome: 'completed', callId: 'model-7' })
+    expect(await t.callTool({ ...REQUEST, environmentId: 'prod' }, { callId: 'model-7' })).toMatchObject({
+      outcome: 'completed',
+      callId: 'model-7',
+    })
     expect(t.asked).toMatchObject([
-      { callId: 'model-7', sessionId: t.session.id, environmentId: 'prod', permissions: 'read-only', tool: 'run', title: 'Run it', description: 'runs', annotations: { destructiveHint: true }, arguments: { a: 1 }, canRemember: ['session'], notes: [] },
+      {
+        callId: 'model-7',
+        sessionId: t.session.id,
+        environmentId: 'prod',
+        permissions: 'read-only',
+        tool: 'run',
+        title: 'Run it',
+        description: 'runs',
+        annotations: { destructiveHint: true },
+        arguments: { a: 1 },
+        canRemember: ['session'],
+        notes: [],
+      },
     ])
     expect(String(t.asked[0]!.owner)).toBe('s (environment prod)')
     expect(Object.isFrozen(t.asked[0]!.arguments)).toBe(true)
@@ -252,7 +339,10 @@ describe('the person', () => {
 test('annotations that are not trusted, or not as they were, ask', async () => {
   const { scriptedServer } = await import('../../src/testing/index.ts')
   const server = scriptedServer({ tools: { run: { annotations: { readOnlyHint: true } } } })
-  await using t = await openTestRuntime({ threadWide: { s: server, untrusted: { tools: { run: { annotations: { readOnlyHint: true } } } } }, policies: { untrusted: { trustAnnotations: false } } })
+  await using t = await openTestRuntime({
+    threadWide: { s: server, untrusted: { tools: { run: { annotations: { readOnlyHint: true } } } } },
+    policies: { untrusted: { trustAnnotations: false } },
+  })
   await t.callTool(REQUEST)
   expect(t.asked).toHaveLength(0)
   await t.callTool({ ...REQUEST, server: 'untrusted' })

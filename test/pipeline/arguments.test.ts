@@ -56,7 +56,9 @@ test('what is synchronous is written before callTool returns', async () => {
 test('a host that changes its object after the call changes nothing', async () => {
   const slow = plugin(({ hooks }) => hooks.approve.tapPromise('t', () => sleep(20)))
   const asking = plugin(({ hooks }) => hooks.approve.tap('t', () => ask()))
-  const dispatching = plugin(({ hooks }) => hooks.dispatch.tapPromise('t', async (_call: unknown, next: () => unknown) => (await sleep(20), next())))
+  const dispatching = plugin(({ hooks }) =>
+    hooks.dispatch.tapPromise('t', async (_call: unknown, next: () => unknown) => (await sleep(20), next())),
+  )
   for (const hooks of [[], [slow], [asking], [dispatching]]) {
     for (const isWarm of [true, false]) {
       await using t = await open(hooks)
@@ -120,7 +122,11 @@ test('taps cannot change what they see', async () => {
 test('each rewrite is seen by the next tap, and the last one is what is asked about and sent', async () => {
   const seen: unknown[] = []
   const p = plugin(({ hooks }) => {
-    for (const n of [1, 2, 3]) hooks.resolve.tap(`t${n}`, (call: { arguments: object }) => (seen.push(call.arguments), { arguments: { ...call.arguments, [`t${n}`]: n } }))
+    for (const n of [1, 2, 3])
+      hooks.resolve.tap(
+        `t${n}`,
+        (call: { arguments: object }) => (seen.push(call.arguments), { arguments: { ...call.arguments, [`t${n}`]: n } }),
+      )
   })
   await using t = await open([p], { policies: { s: { defaultToolsApprovalMode: 'prompt' } } })
   expect(await t.callTool({ ...REQUEST, arguments: { a: 0 } })).toMatchObject({ outcome: 'completed' })
@@ -141,10 +147,46 @@ const BAD: readonly (readonly [string, unknown])[] = [
   ['a bigint', { a: 1n }],
   ['toJSON that gives a text', { toJSON: () => 'x' }],
   ['toJSON that gives nothing', { toJSON: () => undefined }],
-  ['toJSON that throws', { toJSON: () => { throw new Error('boom') } }],
-  ['a deep toJSON that throws', { a: { toJSON: () => { throw new Error('boom') } } }],
-  ['a getter that throws', { get a(): never { throw new Error('boom') } }],
-  ['a Proxy that throws', new Proxy({}, { get() { throw new Error('boom') }, ownKeys() { throw new Error('boom') } })],
+  [
+    'toJSON that throws',
+    {
+      toJSON: () => {
+        throw new Error('boom')
+      },
+    },
+  ],
+  [
+    'a deep toJSON that throws',
+    {
+      a: {
+        toJSON: () => {
+          throw new Error('boom')
+        },
+      },
+    },
+  ],
+  [
+    'a getter that throws',
+    {
+      get a(): never {
+        throw new Error('boom')
+      },
+    },
+  ],
+  [
+    'a Proxy that throws',
+    new Proxy(
+      {},
+      {
+        get() {
+          throw new Error('boom')
+        },
+        ownKeys() {
+          throw new Error('boom')
+        },
+      },
+    ),
+  ],
   ['a date', new Date(0)],
 ]
 
@@ -175,7 +217,10 @@ test('keys like __proto__ are data, on every way', async () => {
   for (const hooks of [[], [rewrite]]) {
     await using t = await open(hooks)
     await t.session.listTools()
-    expect(await t.callTool({ ...REQUEST, arguments: given })).toMatchObject({ outcome: 'completed', result: { content: [{ text: JSON.stringify(given) }] } })
+    expect(await t.callTool({ ...REQUEST, arguments: given })).toMatchObject({
+      outcome: 'completed',
+      result: { content: [{ text: JSON.stringify(given) }] },
+    })
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
   }
 })
@@ -190,12 +235,22 @@ test('arguments nested deeper than a stack goes end the call, not the process', 
 })
 
 test('a schema looks at what JSON makes of the arguments, at the first call as at every other', async () => {
-  const inputSchema = { type: 'object', properties: { when: { type: 'string' }, limit: { type: 'number' } }, additionalProperties: false, required: ['when'] }
+  const inputSchema = {
+    type: 'object',
+    properties: { when: { type: 'string' }, limit: { type: 'number' } },
+    additionalProperties: false,
+    required: ['when'],
+  }
   await using t = await open([], {}, { run: { inputSchema } })
   await t.session.listTools()
   for (let turn = 0; turn < 3; turn++) {
     expect(await t.callTool({ ...REQUEST, arguments: { when: new Date(0), limit: undefined } })).toMatchObject({ outcome: 'completed' })
-    expect(await t.callTool({ ...REQUEST, arguments: { when: 7 } })).toMatchObject({ outcome: 'invalid_request', code: 'CALL_INVALID_REQUEST', sent: 'no', message: expect.stringContaining('when') })
+    expect(await t.callTool({ ...REQUEST, arguments: { when: 7 } })).toMatchObject({
+      outcome: 'invalid_request',
+      code: 'CALL_INVALID_REQUEST',
+      sent: 'no',
+      message: expect.stringContaining('when'),
+    })
     expect(await t.callTool({ ...REQUEST, arguments: { when: undefined } })).toMatchObject({ outcome: 'invalid_request' })
   }
 })

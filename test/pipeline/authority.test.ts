@@ -7,7 +7,10 @@ import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 import { plugin, REQUEST, sleep, toolCalls } from './kit.ts'
 
 /** One server that asks, on an environment with permissions; `during` runs while the person thinks. */
-async function asking(during: (t: TestRuntime, server: ScriptedServer) => unknown, more: Partial<TestRuntimeOptions> = {}): Promise<TestRuntime> {
+async function asking(
+  during: (t: TestRuntime, server: ScriptedServer) => unknown,
+  more: Partial<TestRuntimeOptions> = {},
+): Promise<TestRuntime> {
   const server = scriptedServer({ tools: { run: { description: 'old' } } })
   const t: TestRuntime = await openTestRuntime({
     environments: { local: { servers: {}, permissions: 'workspace-write' } },
@@ -46,16 +49,19 @@ test('the same permissions said again are no change', async () => {
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
 })
 
-test.each([0, 100])('a tool that is redefined or gone during the question stops the call (the list is read again %d ms later)', async (ms) => {
-  for (const [tools, what] of [
-    [{ run: { description: 'new' } }, 'definition'],
-    [{ other: {} }, 'tool_gone'],
-  ] as const) {
-    await using t = await asking(async (_runtime, server) => (server.replaceTools(tools), sleep(ms)))
-    expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'authority_changed', what, sent: 'no' })
-    expect(toolCalls(t)).toEqual([])
-  }
-})
+test.each([0, 100])(
+  'a tool that is redefined or gone during the question stops the call (the list is read again %d ms later)',
+  async (ms) => {
+    for (const [tools, what] of [
+      [{ run: { description: 'new' } }, 'definition'],
+      [{ other: {} }, 'tool_gone'],
+    ] as const) {
+      await using t = await asking(async (_runtime, server) => (server.replaceTools(tools), sleep(ms)))
+      expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'authority_changed', what, sent: 'no' })
+      expect(toolCalls(t)).toEqual([])
+    }
+  },
+)
 
 test.each([0, 100])('a notice without a change during the question stops nothing (%d ms)', async (ms) => {
   await using t = await asking(async (_runtime, server) => (server.replaceTools({ run: { description: 'old' } }), sleep(ms)))
@@ -158,7 +164,9 @@ test('a change of another environment, of another server or of another tool stop
 test('what taps see of the authority is what was captured', async () => {
   const seen: unknown[] = []
   const p = plugin(({ hooks }) => {
-    const look = (call: { authority: { permissions: unknown; approvalPolicy: unknown; environmentId: string; definitionDigest: string; flags: unknown } }): void => {
+    const look = (call: {
+      authority: { permissions: unknown; approvalPolicy: unknown; environmentId: string; definitionDigest: string; flags: unknown }
+    }): void => {
       const { permissions, approvalPolicy, environmentId, definitionDigest } = call.authority
       seen.push([environmentId, permissions, approvalPolicy, definitionDigest.length])
     }
@@ -170,5 +178,8 @@ test('what taps see of the authority is what was captured', async () => {
   })
   await using t = await asking(() => {}, { hooks: [p] })
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'authority_changed' })
-  expect(seen).toEqual([['local', 'workspace-write', 'on-request', 64], ['local', 'workspace-write', 'on-request', 64]])
+  expect(seen).toEqual([
+    ['local', 'workspace-write', 'on-request', 64],
+    ['local', 'workspace-write', 'on-request', 64],
+  ])
 })

@@ -1,3 +1,5 @@
+// Each end of a call has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 import { expect, test } from 'vitest'
 import { memoryExecutor } from '../../src/connections/executors/memory.ts'
 import type { MemoryServer } from '../../src/connections/executors/memory.ts'
@@ -23,7 +25,13 @@ test.each(PHASES)('the limit of the whole call ends it in %s, and says where it 
     }),
   )
   await using t = await warm([p])
-  expect(await t.callTool(REQUEST, { timeoutMs: 50 })).toMatchObject({ outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase, limitMs: 50, sent: 'no' })
+  expect(await t.callTool(REQUEST, { timeoutMs: 50 })).toMatchObject({
+    outcome: 'timed_out',
+    code: 'CALL_TIMED_OUT',
+    phase,
+    limitMs: 50,
+    sent: 'no',
+  })
   expect(signal!.aborted).toBe(true)
   expect(toolCalls(t)).toEqual([])
 })
@@ -31,25 +39,58 @@ test.each(PHASES)('the limit of the whole call ends it in %s, and says where it 
 test('the start of the server counts, for the limit of the caller and for that of the server', async () => {
   const definition = { command: 'x', defaultToolsApprovalMode: 'approve' as const }
   await using runtime = await assembleRuntime(
-    { mcpServers: { caller: definition, own: { ...definition, toolTotalTimeoutSec: 0.05 }, start: { ...definition, startupTimeoutSec: 0.06 } } },
+    {
+      mcpServers: {
+        caller: definition,
+        own: { ...definition, toolTotalTimeoutSec: 0.05 },
+        start: { ...definition, startupTimeoutSec: 0.06 },
+      },
+    },
     new Map([['local', memoryExecutor({ x: hanging })]]),
   )
   const session = await runtime.openSession()
-  const call = (server: string, timeoutMs?: number) => session.callTool({ server, tool: 'run' }, timeoutMs === undefined ? {} : { timeoutMs })
-  expect(await call('caller', 50)).toMatchObject({ outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'start', limitMs: 50, sent: 'no', owner: { name: 'caller' } })
+  const call = (server: string, timeoutMs?: number) =>
+    session.callTool({ server, tool: 'run' }, timeoutMs === undefined ? {} : { timeoutMs })
+  expect(await call('caller', 50)).toMatchObject({
+    outcome: 'timed_out',
+    code: 'CALL_TIMED_OUT',
+    phase: 'start',
+    limitMs: 50,
+    sent: 'no',
+    owner: { name: 'caller' },
+  })
   expect(await call('own')).toMatchObject({ outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'start', limitMs: 50, sent: 'no' })
-  expect(await call('start')).toMatchObject({ outcome: 'timed_out', code: 'SERVER_START_TIMED_OUT', phase: 'start', limitMs: 60, sent: 'no' })
+  expect(await call('start')).toMatchObject({
+    outcome: 'timed_out',
+    code: 'SERVER_START_TIMED_OUT',
+    phase: 'start',
+    limitMs: 60,
+    sent: 'no',
+  })
 })
 
 test('the limit of the caller comes before that of the server', async () => {
-  await using t = await warm([], { policies: { s: { defaultToolsApprovalMode: 'approve', toolTotalTimeoutSec: 60 } } }, { run: { run: () => never() } })
+  await using t = await warm(
+    [],
+    { policies: { s: { defaultToolsApprovalMode: 'approve', toolTotalTimeoutSec: 60 } } },
+    { run: { run: () => never() } },
+  )
   expect(await t.callTool(REQUEST, { timeoutMs: 50 })).toMatchObject({ outcome: 'timed_out', limitMs: 50, sent: 'yes' })
 })
 
 test('waiting for a person does not count against the limit of the call; what comes after does', async () => {
-  await using t = await warm([], { policies: {}, session: { approver: async () => (await sleep(300), { action: 'accept' }) } }, { run: {}, slow: { run: () => never() } })
+  await using t = await warm(
+    [],
+    { policies: {}, session: { approver: async () => (await sleep(300), { action: 'accept' }) } },
+    { run: {}, slow: { run: () => never() } },
+  )
   expect(await t.callTool(REQUEST, { timeoutMs: 150 })).toMatchObject({ outcome: 'completed' })
-  expect(await t.callTool({ server: 's', tool: 'slow' }, { timeoutMs: 150 })).toMatchObject({ outcome: 'timed_out', phase: 'dispatch', limitMs: 150, sent: 'yes' })
+  expect(await t.callTool({ server: 's', tool: 'slow' }, { timeoutMs: 150 })).toMatchObject({
+    outcome: 'timed_out',
+    phase: 'dispatch',
+    limitMs: 150,
+    sent: 'yes',
+  })
 })
 
 test('waiting for a person does not count against the limit of a tap either: no tap waits', async () => {
@@ -62,26 +103,44 @@ test('progress resets the idle limit, not the one of the whole call', async () =
   const executor = memoryExecutor({
     x: async ({ lines, send }) => {
       for await (const line of lines) {
-        const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string; _meta?: { progressToken: number } } }
-        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } })
+        const { id, method, params } = JSON.parse(line) as {
+          id?: number
+          method: string
+          params: { protocolVersion: string; _meta?: { progressToken: number } }
+        }
+        if (method === 'initialize')
+          send({
+            jsonrpc: '2.0',
+            id,
+            result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+          })
         if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
         if (method !== 'tools/call') continue
         void (async () => {
           for (let progress = 1; progress <= 6; progress++) {
             await sleep(50)
-            send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: params._meta!.progressToken, progress, total: 6 } })
+            send({
+              jsonrpc: '2.0',
+              method: 'notifications/progress',
+              params: { progressToken: params._meta!.progressToken, progress, total: 6 },
+            })
           }
           send({ jsonrpc: '2.0', id, result: { content: [] } })
         })()
       }
     },
   })
-  await using runtime = await assembleRuntime({ mcpServers: { x: { command: 'x', defaultToolsApprovalMode: 'approve' } } }, new Map([['local', executor]]))
+  await using runtime = await assembleRuntime(
+    { mcpServers: { x: { command: 'x', defaultToolsApprovalMode: 'approve' } } },
+    new Map([['local', executor]]),
+  )
   const session = await runtime.openSession()
   await session.listTools()
   const seen: number[] = []
   const request = { server: 'x', tool: 'run' }
-  expect(await session.callTool(request, { idleTimeoutMs: 200, onProgress: ({ progress }) => seen.push(progress) })).toMatchObject({ outcome: 'completed' })
+  expect(await session.callTool(request, { idleTimeoutMs: 200, onProgress: ({ progress }) => seen.push(progress) })).toMatchObject({
+    outcome: 'completed',
+  })
   expect(seen).toEqual([1, 2, 3, 4, 5, 6])
   expect(await session.callTool(request, { idleTimeoutMs: 200, timeoutMs: 120 })).toMatchObject({ outcome: 'timed_out', limitMs: 120 })
   const failing = await session.callTool(request, {
@@ -92,29 +151,45 @@ test('progress resets the idle limit, not the one of the whole call', async () =
   expect(failing).toMatchObject({ outcome: 'completed' })
 })
 
-test.each([...PHASES, 'start', 'server'] as const)('a call that is cancelled in %s ends within 200 ms, its taps and its server are told', async (phase) => {
-  let arrive: () => void = () => {}
-  const arrived = new Promise<void>((resolve) => (arrive = resolve))
-  let signal: AbortSignal | undefined
-  const hooks =
-    phase === 'start' || phase === 'server'
-      ? []
-      : [plugin((ports) => ports.hooks[phase].tapPromise('t', (...args: unknown[]) => ((signal = (args.at(-1) as { signal: AbortSignal }).signal), arrive(), never())))]
-  const t = phase === 'start' ? null : await warm(hooks, {}, { run: { run: (_args, context) => ((signal = context.signal), arrive(), never()) } })
-  const runtime = t ?? (await assembleRuntime({ mcpServers: { s: { command: 'x' } } }, new Map([['local', memoryExecutor({ x: (duplex) => (arrive(), hanging(duplex)) })]])))
-  const session = t?.session ?? (await runtime.openSession())
-  const controller = new AbortController()
-  const call = session.callTool(REQUEST, { signal: controller.signal })
-  await arrived
-  const began = performance.now()
-  controller.abort()
-  expect(await call).toMatchObject({ outcome: 'cancelled', code: 'CALL_CANCELLED', by: 'host', sent: phase === 'server' ? 'yes' : 'no' })
-  expect(performance.now() - began).toBeLessThan(200)
-  await sleep(20)
-  if (phase !== 'start') expect(signal!.aborted).toBe(true)
-  if (t !== null && phase === 'server') expect(t.sent.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1)
-  await runtime.close()
-})
+test.each([...PHASES, 'start', 'server'] as const)(
+  'a call that is cancelled in %s ends within 200 ms, its taps and its server are told',
+  async (phase) => {
+    let arrive: () => void = () => {}
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    let signal: AbortSignal | undefined
+    const hooks =
+      phase === 'start' || phase === 'server'
+        ? []
+        : [
+            plugin((ports) =>
+              ports.hooks[phase].tapPromise(
+                't',
+                (...args: unknown[]) => ((signal = (args.at(-1) as { signal: AbortSignal }).signal), arrive(), never()),
+              ),
+            ),
+          ]
+    const t =
+      phase === 'start' ? null : await warm(hooks, {}, { run: { run: (_args, context) => ((signal = context.signal), arrive(), never()) } })
+    const runtime =
+      t ??
+      (await assembleRuntime(
+        { mcpServers: { s: { command: 'x' } } },
+        new Map([['local', memoryExecutor({ x: (duplex) => (arrive(), hanging(duplex)) })]]),
+      ))
+    const session = t?.session ?? (await runtime.openSession())
+    const controller = new AbortController()
+    const call = session.callTool(REQUEST, { signal: controller.signal })
+    await arrived
+    const began = performance.now()
+    controller.abort()
+    expect(await call).toMatchObject({ outcome: 'cancelled', code: 'CALL_CANCELLED', by: 'host', sent: phase === 'server' ? 'yes' : 'no' })
+    expect(performance.now() - began).toBeLessThan(200)
+    await sleep(20)
+    if (phase !== 'start') expect(signal!.aborted).toBe(true)
+    if (t !== null && phase === 'server') expect(t.sent.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1)
+    await runtime.close()
+  },
+)
 
 test('a tap that aborts the call itself stops it there', async () => {
   const controller = new AbortController()

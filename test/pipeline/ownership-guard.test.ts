@@ -1,3 +1,5 @@
+// The rows of the vectors say what is expected, and each kind of end has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 // vectors/ownership-guard.json. `updatedInput` is what a tap of resolve returns as arguments. Rows of other-144 to other-151 are tools of
 // Codex itself (`ours`: not applicable). other-152 and other-153 are written as outputs of command hooks, which come with their own issue;
 // the same rule for taps is in test/hooks/returns.test.ts.
@@ -22,10 +24,18 @@ interface Row {
   readonly outcome: string
   readonly field?: string
   readonly stage?: string
-  readonly target?: readonly { readonly server: string; readonly where: string; readonly uri?: string; readonly cursor?: string; readonly arguments?: JsonObject }[]
+  readonly target?: readonly {
+    readonly server: string
+    readonly where: string
+    readonly uri?: string
+    readonly cursor?: string
+    readonly arguments?: JsonObject
+  }[]
   readonly ours: 'same' | { readonly outcome: string; readonly field?: string; readonly stage?: string; readonly code?: string }
 }
-const { cases } = JSON.parse(readFileSync(new URL('../vectors/ownership-guard.json', import.meta.url), 'utf8')) as { readonly cases: readonly Row[] }
+const { cases } = JSON.parse(readFileSync(new URL('../vectors/ownership-guard.json', import.meta.url), 'utf8')) as {
+  readonly cases: readonly Row[]
+}
 const rows = cases.filter(({ id }) => !id.startsWith('other-'))
 
 const METHODS: Readonly<Record<string, string>> = {
@@ -70,7 +80,9 @@ async function make(t: TestRuntime, { tool, flag, arguments: args, namespace, se
 describe('the guard', () => {
   test.each(rows)('$id', async (row) => {
     let hasRun = false
-    const p = plugin(({ hooks }) => hooks.resolve.tap({ name: 'rewrite', methods: ALL_METHODS }, () => ((hasRun = true), { arguments: row.updatedInput })))
+    const p = plugin(({ hooks }) =>
+      hooks.resolve.tap({ name: 'rewrite', methods: ALL_METHODS }, () => ((hasRun = true), { arguments: row.updatedInput })),
+    )
     await using t = await openTestRuntime({
       features: { multi_environment_mcp: row.flag },
       environments: { 'env-a': { probe: server }, 'env-b': { probe: server } },
@@ -95,20 +107,39 @@ describe('the guard', () => {
     const want = row.ours === 'same' ? row : row.ours
     switch (want.outcome) {
       case 'rejected':
-        expect(error).toMatchObject({ code: 'HOOK_CHANGED_OWNER', message: expect.stringContaining(`hook cannot change the tool environment (${want.field})`) })
+        expect(error).toMatchObject({
+          code: 'HOOK_CHANGED_OWNER',
+          message: expect.stringContaining(`hook cannot change the tool environment (${want.field})`),
+        })
         expect(got).toEqual([])
         break
       case 'failed': {
         expect(error).not.toBeNull()
         expect(hasRun).toBe(want.stage === 'after the hook')
         if (row.ours !== 'same') expect(error!.code).toBe(row.ours.code)
-        else if (row.stage === 'before the hook') expect(error).toMatchObject({ code: 'AMBIGUOUS_SERVER', message: expect.stringContaining("environment_id is required for MCP server 'probe' when multiple environments are selected") })
+        else if (row.stage === 'before the hook')
+          expect(error).toMatchObject({
+            code: 'AMBIGUOUS_SERVER',
+            message: expect.stringContaining("environment_id is required for MCP server 'probe' when multiple environments are selected"),
+          })
         expect(got).toEqual([])
         break
       }
       default:
         expect({ outcome: want.outcome, error }).toEqual({ outcome: 'accepted', error: null })
-        expect(new Set(got.map((one) => JSON.stringify(one)))).toEqual(new Set(row.target!.map((one) => JSON.stringify({ server: one.server, where: one.where, ...(one.uri && { uri: one.uri }), ...(one.cursor && { cursor: one.cursor }), ...(one.arguments && { arguments: one.arguments }) }))))
+        expect(new Set(got.map((one) => JSON.stringify(one)))).toEqual(
+          new Set(
+            row.target!.map((one) =>
+              JSON.stringify({
+                server: one.server,
+                where: one.where,
+                ...(one.uri && { uri: one.uri }),
+                ...(one.cursor && { cursor: one.cursor }),
+                ...(one.arguments && { arguments: one.arguments }),
+              }),
+            ),
+          ),
+        )
         expect(got).toHaveLength(row.target!.length)
     }
   })

@@ -1,3 +1,5 @@
+// The rows of the vectors say what is expected, and each kind of end has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,11 +27,22 @@ interface Row {
   readonly callerMeta?: JsonObject
   readonly arguments?: unknown
   readonly result?: Readonly<Record<string, string>>
-  readonly ours: 'same' | { readonly keys?: readonly string[]; readonly result?: Readonly<Record<string, string>>; readonly trace?: readonly string[]; readonly outcome?: string; readonly sent?: string }
+  readonly ours:
+    | 'same'
+    | {
+        readonly keys?: readonly string[]
+        readonly result?: Readonly<Record<string, string>>
+        readonly trace?: readonly string[]
+        readonly outcome?: string
+        readonly sent?: string
+      }
 }
-const { cases } = JSON.parse(readFileSync(new URL('../vectors/sandbox-meta.json', import.meta.url), 'utf8')) as { readonly cases: readonly Row[] }
+const { cases } = JSON.parse(readFileSync(new URL('../vectors/sandbox-meta.json', import.meta.url), 'utf8')) as {
+  readonly cases: readonly Row[]
+}
 // Rows over HTTP need a transport for it, which comes with its own issue; those on a remote executor are below, on one of this test.
-const rowsOf = (kind: string): readonly Row[] => cases.filter((row) => row.kind === kind && (row.transport === undefined || row.transport === 'stdio'))
+const rowsOf = (kind: string): readonly Row[] =>
+  cases.filter((row) => row.kind === kind && (row.transport === undefined || row.transport === 'stdio'))
 
 const STATE = 'codex/sandbox-state'
 const ALIAS = 'codex/sandbox-state-meta'
@@ -45,7 +58,12 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function local(experimental: JsonObject | undefined, permissions: PermissionProfile | undefined = 'workspace-write', hooks: NonNullable<Parameters<typeof openTestRuntime>[0]>['hooks'] = [], executable = launcher): Promise<TestRuntime> {
+function local(
+  experimental: JsonObject | undefined,
+  permissions: PermissionProfile | undefined = 'workspace-write',
+  hooks: NonNullable<Parameters<typeof openTestRuntime>[0]>['hooks'] = [],
+  executable = launcher,
+): Promise<TestRuntime> {
   return openTestRuntime({
     environments: { local: { servers: {}, cwd: folder, codexExecutable: executable, ...(permissions && { permissions }) } },
     threadWide: { s: { tools: { run: {} }, ...(experimental && { experimental }) } },
@@ -111,9 +129,17 @@ describe('key-order', () => {
   })
 
   test('the keys of the contract are the last ones', async () => {
-    await using t = await local({ [STATE]: {} }, 'read-only', [plugin(({ hooks }) => hooks.attachMetadata.tap({ name: 't', stage: 1000 }, () => ({ 'zz.example/z': 1 })))])
+    await using t = await local({ [STATE]: {} }, 'read-only', [
+      plugin(({ hooks }) => hooks.attachMetadata.tap({ name: 't', stage: 1000 }, () => ({ 'zz.example/z': 1 }))),
+    ])
     await t.callTool(REQUEST, { meta: { 'example.com/a': 1 } })
-    expect(Object.keys(metaOf(t)).filter((key) => key !== 'progressToken')).toEqual(['example.com/a', 'zz.example/z', STATE, ALIAS, LAUNCHER])
+    expect(Object.keys(metaOf(t)).filter((key) => key !== 'progressToken')).toEqual([
+      'example.com/a',
+      'zz.example/z',
+      STATE,
+      ALIAS,
+      LAUNCHER,
+    ])
   })
 })
 
@@ -134,7 +160,9 @@ describe('spoof', () => {
 
   test('what a caller sends as __proto__ stays data', async () => {
     await using t = await local({ [STATE]: {} })
-    expect(await t.callTool(REQUEST, { meta: JSON.parse('{"__proto__":{"codex/sandbox-launcher":"/forged"},"constructor":1}') as JsonObject })).toMatchObject({ outcome: 'completed' })
+    expect(
+      await t.callTool(REQUEST, { meta: JSON.parse('{"__proto__":{"codex/sandbox-launcher":"/forged"},"constructor":1}') as JsonObject }),
+    ).toMatchObject({ outcome: 'completed' })
     const meta = metaOf(t)
     expect(Object.getOwnPropertyDescriptor(meta, '__proto__')?.value).toEqual({ 'codex/sandbox-launcher': '/forged' })
     expect(meta[LAUNCHER]).toEqual({ codexExecutable: launcher })
@@ -145,12 +173,31 @@ describe('bad-input', () => {
   test.each(rowsOf('bad-input'))('$id', async ({ callerMeta, arguments: args, ours }) => {
     const { outcome, sent } = ours as { outcome: string; sent: string }
     await using t = await local({ [STATE]: {} })
-    const ended = await t.callTool(args === undefined ? REQUEST : { ...REQUEST, arguments: args }, callerMeta === undefined ? {} : { meta: callerMeta })
+    const ended = await t.callTool(
+      args === undefined ? REQUEST : { ...REQUEST, arguments: args },
+      callerMeta === undefined ? {} : { meta: callerMeta },
+    )
     expect(ended).toMatchObject({ outcome, sent, code: 'CALL_INVALID_REQUEST' })
     expect(toolCalls(t)).toEqual([])
   })
 
-  test.each<[unknown]>([[[]], [7], [null], [{ a: 1n }], [{ toJSON: () => 'x' }], [new Proxy({}, { ownKeys() { throw new Error('boom') } })]])('meta that is no JSON object: %#', async (meta) => {
+  test.each<[unknown]>([
+    [[]],
+    [7],
+    [null],
+    [{ a: 1n }],
+    [{ toJSON: () => 'x' }],
+    [
+      new Proxy(
+        {},
+        {
+          ownKeys() {
+            throw new Error('boom')
+          },
+        },
+      ),
+    ],
+  ])('meta that is no JSON object: %#', async (meta) => {
     await using t = await local({})
     expect(await t.callTool(REQUEST, { meta: meta as never })).toMatchObject({ outcome: 'invalid_request', sent: 'no' })
   })
@@ -186,26 +233,29 @@ describe('stale-state', () => {
     expect(toolCalls(t).map(({ params }) => params._meta![ALIAS])).toEqual(wanted)
   })
 
-  test.each(cases.filter(({ kind }) => kind === 'stale-state') as unknown as { id: string; start: string; override: string }[])('$id', async ({ start, override }) => {
-    const NAMES: Readonly<Record<string, PermissionProfile>> = {
-      'read-only': 'read-only',
-      'workspace-write': 'workspace-write',
-      'danger-full-access': 'full-access',
-      workspaceWrite: 'workspace-write',
-      'workspaceWrite + network': { type: 'workspace-write', networkAccess: true },
-      'workspaceWrite + extra root': { type: 'workspace-write', writableRoots: ['/work-area'] },
-      readOnly: 'read-only',
-      'readOnly + network': { type: 'read-only', networkAccess: true },
-    }
-    await using t = await local({ [STATE]: {} }, NAMES[start])
-    for (let trial = 0; trial < 6; trial++) {
-      for (const name of [start, override]) {
-        t.environments.get('local')!.update({ permissions: NAMES[name]! })
-        expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
-        expect(metaOf(t)[STATE]).toEqual(sandboxState({ permissions: NAMES[name]!, cwd: folder, codexExecutable: launcher }))
+  test.each(cases.filter(({ kind }) => kind === 'stale-state') as unknown as { id: string; start: string; override: string }[])(
+    '$id',
+    async ({ start, override }) => {
+      const NAMES: Readonly<Record<string, PermissionProfile>> = {
+        'read-only': 'read-only',
+        'workspace-write': 'workspace-write',
+        'danger-full-access': 'full-access',
+        workspaceWrite: 'workspace-write',
+        'workspaceWrite + network': { type: 'workspace-write', networkAccess: true },
+        'workspaceWrite + extra root': { type: 'workspace-write', writableRoots: ['/work-area'] },
+        readOnly: 'read-only',
+        'readOnly + network': { type: 'read-only', networkAccess: true },
       }
-    }
-  })
+      await using t = await local({ [STATE]: {} }, NAMES[start])
+      for (let trial = 0; trial < 6; trial++) {
+        for (const name of [start, override]) {
+          t.environments.get('local')!.update({ permissions: NAMES[name]! })
+          expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
+          expect(metaOf(t)[STATE]).toEqual(sandboxState({ permissions: NAMES[name]!, cwd: folder, codexExecutable: launcher }))
+        }
+      }
+    },
+  )
 
   test('a change between two tries of a retry never sends the old state', async () => {
     const p = plugin(({ hooks }) =>
@@ -225,7 +275,11 @@ test('a policy that cannot be sent unchanged is a refusal, also of an explanatio
   for (const sandboxState of ['{"a":1,"a":2}', '{"a":9007199254740993}', 'text', '[]']) {
     await using t = await local({ [STATE]: {} }, { type: 'opaque', sandboxState })
     expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'refused', by: 'policy', code: 'SANDBOX_POLICY_UNREADABLE', sent: 'no' })
-    expect(await t.session.explain(REQUEST)).toMatchObject({ wouldEnd: 'refused', outcome: { code: 'SANDBOX_POLICY_UNREADABLE' }, wouldSend: null })
+    expect(await t.session.explain(REQUEST)).toMatchObject({
+      wouldEnd: 'refused',
+      outcome: { code: 'SANDBOX_POLICY_UNREADABLE' },
+      wouldSend: null,
+    })
     expect(toolCalls(t)).toEqual([])
   }
 })
@@ -237,7 +291,11 @@ describe('elsewhere than on this machine', () => {
       const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: JsonObject }
       if (id === undefined) continue
       const results: Record<string, object> = {
-        initialize: { protocolVersion: params?.['protocolVersion'], capabilities: { tools: {}, experimental: { [STATE]: {} } }, serverInfo: { name: 'x', version: '1' } },
+        initialize: {
+          protocolVersion: params?.['protocolVersion'],
+          capabilities: { tools: {}, experimental: { [STATE]: {} } },
+          serverInfo: { name: 'x', version: '1' },
+        },
         'tools/list': { tools: [{ name: 'run', inputSchema: { type: 'object' } }] },
         'tools/call': { content: [], structuredContent: (params?.['_meta'] ?? {}) as object },
       }
@@ -256,7 +314,13 @@ describe('elsewhere than on this machine', () => {
       features: { multi_environment_mcp: true },
       environments: {
         local: { permissions: 'full-access' },
-        'env-a': { executor: 'remote', cwd: '/work-area', permissions: 'workspace-write', codexExecutable: launcher, ...(isScoped && { mcpServers: definition }) },
+        'env-a': {
+          executor: 'remote',
+          cwd: '/work-area',
+          permissions: 'workspace-write',
+          codexExecutable: launcher,
+          ...(isScoped && { mcpServers: definition }),
+        },
       },
       selectedEnvironments: ['local', 'env-a'],
       ...(isScoped ? {} : { mcpServers: definition }),
@@ -271,6 +335,7 @@ describe('elsewhere than on this machine', () => {
     const other = await runtime.openSession({ environments: ['local'] })
     const elsewhere = await other.callTool({ server: 'x', tool: 'run', arguments: {} })
     if (isScoped) expect(elsewhere).toMatchObject({ outcome: 'invalid_request', code: 'UNKNOWN_SERVER' })
-    else expect(codexKeys((elsewhere as typeof outcome & { result: { structuredContent: JsonObject } }).result.structuredContent)).toEqual([])
+    else
+      expect(codexKeys((elsewhere as typeof outcome & { result: { structuredContent: JsonObject } }).result.structuredContent)).toEqual([])
   })
 })

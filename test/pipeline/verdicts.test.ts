@@ -1,3 +1,5 @@
+// Expectations depend on the random case.
+/* oxlint-disable vitest/no-conditional-expect */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ToolAnnotations } from '../../src/plugin.ts'
@@ -16,7 +18,13 @@ const HINTS: Readonly<Record<string, ToolAnnotations>> = {
   harmless: { destructiveHint: false, openWorldHint: false },
   destructive: { destructiveHint: true, readOnlyHint: false },
 }
-const POLICIES: readonly ApprovalPolicy[] = ['on-request', 'untrusted', 'never', { granular: { mcpElicitations: true } }, { granular: { mcpElicitations: false } }]
+const POLICIES: readonly ApprovalPolicy[] = [
+  'on-request',
+  'untrusted',
+  'never',
+  { granular: { mcpElicitations: true } },
+  { granular: { mcpElicitations: false } },
+]
 const PERMISSIONS: readonly (PermissionProfile | null)[] = [
   null,
   'read-only',
@@ -98,7 +106,9 @@ const cases = fc.record({
   hint: fc.constantFrom(...Object.keys(HINTS)),
   policy: fc.constantFrom(...POLICIES),
   permissions: fc.constantFrom(...PERMISSIONS),
-  votes: fc.array(fc.record({ vote: fc.constantFrom<Vote>('nothing', 'nothing', 'allow', 'deny', 'ask'), isAsync: fc.boolean() }), { maxLength: 4 }),
+  votes: fc.array(fc.record({ vote: fc.constantFrom<Vote>('nothing', 'nothing', 'allow', 'deny', 'ask'), isAsync: fc.boolean() }), {
+    maxLength: 4,
+  }),
   isRemembered: fc.boolean(),
   isFiltered: fc.constantFrom(false, false, false, false, true),
 })
@@ -156,7 +166,11 @@ test('deny > ask > allow > policy, for random votes × mode × policy × permiss
 })
 
 test('no early allow hides a later deny, and what a deny says is what counts', async () => {
-  votes = [{ vote: 'allow', isAsync: false }, { vote: 'ask', isAsync: true }, { vote: 'deny', isAsync: true }]
+  votes = [
+    { vote: 'allow', isAsync: false },
+    { vote: 'ask', isAsync: true },
+    { vote: 'deny', isAsync: true },
+  ]
   t.environments.get('local')!.update({ permissions: null, approvalPolicy: 'on-request' })
   expect(await t.callTool({ server: 's', tool: 'prompt_none' })).toMatchObject({ outcome: 'refused', by: 'tap', reason: 'no' })
 })

@@ -8,7 +8,9 @@ test('a session tells of servers, tools, questions and ends, in the order in whi
   const events: SessionEvent[] = []
   t.session.subscribe((event) => events.push(event))
   await t.callTool(REQUEST, { callId: 'c1' })
-  const types = events.map((event) => (event.type === 'question' ? `question ${event.state}` : event.type === 'server_changed' ? `server ${event.runtimeStatus}` : event.type))
+  const types = events.map((event) =>
+    event.type === 'question' ? `question ${event.state}` : event.type === 'server_changed' ? `server ${event.runtimeStatus}` : event.type,
+  )
   expect(types[0]).toBe('server starting')
   expect(types).toContain('tools_changed')
   expect(types).toContain('server connected')
@@ -60,7 +62,9 @@ test('diagnostics, logs and outcomes carry no value of a secret variable', async
   process.env['TAPLINE_TEST_TOKEN'] = SECRET
   try {
     const lines: string[] = []
-    const logger = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, (_data: object, line: string) => void lines.push(line)])) as never
+    const logger = Object.fromEntries(
+      ['debug', 'info', 'warn', 'error'].map((level) => [level, (_data: object, line: string) => void lines.push(line)]),
+    ) as never
     const p = plugin(({ hooks }) => {
       hooks.approve.tap({ name: 'leaks', onFailure: 'continue' }, (_call: unknown, context: { log(line: string): void }) => {
         context.log(`token ${SECRET}`)
@@ -77,23 +81,50 @@ test('diagnostics, logs and outcomes carry no value of a secret variable', async
       ok: async ({ lines, send }) => {
         for await (const line of lines) {
           const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-          if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } })
+          if (method === 'initialize')
+            send({
+              jsonrpc: '2.0',
+              id,
+              result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+            })
           if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
           if (method === 'tools/call') send({ jsonrpc: '2.0', id, error: { code: -32000, message: `the token ${SECRET} has expired` } })
         }
       },
     })
     await using runtime = await assembleRuntime(
-      { mcpServers: { s: { command: 'x', env: { TOKEN: '${TAPLINE_TEST_TOKEN}' } }, ok: { command: 'ok', defaultToolsApprovalMode: 'approve' } }, hooks: [p], logger },
+      {
+        mcpServers: {
+          s: { command: 'x', env: { TOKEN: '${TAPLINE_TEST_TOKEN}' } },
+          ok: { command: 'ok', defaultToolsApprovalMode: 'approve' },
+        },
+        hooks: [p],
+        logger,
+      },
       new Map([['local', executor]]),
     )
     const session = await runtime.openSession()
     const events: SessionEvent[] = []
     session.subscribe((event) => events.push(event))
-    const outcomes = [await session.callTool(REQUEST, { trace: true }), await session.callTool({ server: 'ok', tool: 'run' }, { trace: true })]
-    expect(outcomes).toMatchObject([{ outcome: 'server_failed', code: 'SERVER_START_FAILED' }, { outcome: 'server_failed', code: 'SERVER_FAILED' }])
+    const outcomes = [
+      await session.callTool(REQUEST, { trace: true }),
+      await session.callTool({ server: 'ok', tool: 'run' }, { trace: true }),
+    ]
+    expect(outcomes).toMatchObject([
+      { outcome: 'server_failed', code: 'SERVER_START_FAILED' },
+      { outcome: 'server_failed', code: 'SERVER_FAILED' },
+    ])
     expect(lines.length).toBeGreaterThan(0)
-    const all = JSON.stringify([outcomes, outcomes.map(({ forModel }) => forModel), lines, session.diagnostics, runtime.diagnostics, await session.status(), (await session.listTools()).errors.map(({ error }) => error.message), events])
+    const all = JSON.stringify([
+      outcomes,
+      outcomes.map(({ forModel }) => forModel),
+      lines,
+      session.diagnostics,
+      runtime.diagnostics,
+      await session.status(),
+      (await session.listTools()).errors.map(({ error }) => error.message),
+      events,
+    ])
     expect(all).not.toContain(SECRET)
   } finally {
     delete process.env['TAPLINE_TEST_TOKEN']

@@ -8,7 +8,9 @@ import { compileFixture } from '../connections/fixtures/compile.ts'
 test('calls that have ended leave nothing that keeps the process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-'))
   try {
-    const child = spawn(process.execPath, [compileFixture(new URL('fixtures/exit.ts', import.meta.url), folder)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [compileFixture(new URL('fixtures/exit.ts', import.meta.url), folder)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

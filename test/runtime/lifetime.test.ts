@@ -31,7 +31,12 @@ function remote(server: MemoryServer, definition: object = {}): RuntimeOptions &
 const echo: MemoryServer = async ({ lines, send }) => {
   for await (const line of lines) {
     const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-    if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } })
+    if (method === 'initialize')
+      send({
+        jsonrpc: '2.0',
+        id,
+        result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+      })
     if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
     if (method === 'tools/call') send({ jsonrpc: '2.0', id, result: { content: [] } })
   }
@@ -79,7 +84,11 @@ test('closing a session cancels its calls and leaves those of others', async () 
   const both = new Promise<void>((resolve) => arrived.push(resolve))
   let count = 0
   let release: (text: string) => void = () => {}
-  await using t = await open([], {}, { run: { run: () => new Promise((resolve) => ((release = resolve), ++count === 2 && arrived[0]!())) } })
+  await using t = await open(
+    [],
+    {},
+    { run: { run: () => new Promise((resolve) => ((release = resolve), ++count === 2 && arrived[0]!())) } },
+  )
   const other = await t.openSession()
   const mine = t.callTool(REQUEST)
   const theirs = other.callTool(REQUEST)
@@ -98,7 +107,12 @@ test('after close: calls end as an outcome, everything else rejects with SESSION
   const { session } = t
   expect(await session.callTool(REQUEST)).toMatchObject({ outcome: 'cancelled', code: 'SESSION_CLOSED', sent: 'no' })
   expect(await session.explain(REQUEST)).toMatchObject({ wouldEnd: 'cancelled' })
-  for (const work of [() => session.listTools(), () => session.status(), () => session.listResources(), () => session.readResource({ server: 's', uri: 'x' })]) {
+  for (const work of [
+    () => session.listTools(),
+    () => session.status(),
+    () => session.listResources(),
+    () => session.readResource({ server: 's', uri: 'x' }),
+  ]) {
     await expect(work()).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
   }
   await expect(async () => {
@@ -139,7 +153,10 @@ test('the environments of a session: order, default, unknown ones, one said twic
   expect(ids(await t.openSession({ environments: ['b', 'a'] }))).toEqual(['b', 'a'])
   expect(ids(await t.openSession({ environments: ['a', 'a'] }))).toEqual(['a'])
   expect(ids(t.session)).toContain('a')
-  await expect(t.openSession({ environments: ['nope'] })).rejects.toMatchObject({ code: 'ENVIRONMENT_UNKNOWN', message: expect.stringContaining('"nope"') })
+  await expect(t.openSession({ environments: ['nope'] })).rejects.toMatchObject({
+    code: 'ENVIRONMENT_UNKNOWN',
+    message: expect.stringContaining('"nope"'),
+  })
   expect(t.session.environments[0]).toBe(t.environments.get(t.session.environments[0]!.id))
 })
 

@@ -7,18 +7,32 @@ import type { ToolList } from '../../src/runtime/types.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 import { initialized, open, sleep } from '../pipeline/kit.ts'
 
-const after = (ms: number): MemoryServer => async ({ lines, send }) => {
-  await sleep(ms)
-  for await (const line of lines) {
-    const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-    if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } })
-    if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
+const after =
+  (ms: number): MemoryServer =>
+  async ({ lines, send }) => {
+    await sleep(ms)
+    for await (const line of lines) {
+      const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
+      if (method === 'initialize')
+        send({
+          jsonrpc: '2.0',
+          id,
+          result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+        })
+      if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
+    }
   }
-}
 const hanging: MemoryServer = ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
 const runtimeWith = (servers: Readonly<Record<string, MemoryServer>>, more: object = {}): Promise<LiveRuntime> =>
-  assembleRuntime({ mcpServers: Object.fromEntries(Object.keys(servers).map((name) => [name, { command: name, ...more }])) }, new Map([['local', memoryExecutor(servers)]]))
-const shape = ({ tools, pending, errors }: ToolList): object => ({ tools: tools.map(({ owner }) => owner.name), pending: pending.map(String), errors: errors.map(({ owner, error }) => [owner.name, error.code]) })
+  assembleRuntime(
+    { mcpServers: Object.fromEntries(Object.keys(servers).map((name) => [name, { command: name, ...more }])) },
+    new Map([['local', memoryExecutor(servers)]]),
+  )
+const shape = ({ tools, pending, errors }: ToolList): object => ({
+  tools: tools.map(({ owner }) => owner.name),
+  pending: pending.map(String),
+  errors: errors.map(({ owner, error }) => [owner.name, error.code]),
+})
 
 test('waitMs: 0 is what is there, some is up to that, none is up to the start limit of each', async () => {
   await using runtime = await runtimeWith({ fast: after(0), hangs: hanging, fails: async () => {} }, { startupTimeoutSec: 0.4 })
@@ -26,7 +40,14 @@ test('waitMs: 0 is what is there, some is up to that, none is up to the start li
   expect(shape(await session.listTools({ waitMs: 0 }))).toEqual({ tools: [], pending: ['fails', 'fast', 'hangs'], errors: [] })
   const some = await session.listTools({ waitMs: 250 })
   expect(shape(some)).toEqual({ tools: ['fast'], pending: ['hangs'], errors: [['fails', 'SERVER_START_FAILED']] })
-  expect(shape(await session.listTools())).toEqual({ tools: ['fast'], pending: [], errors: [['fails', 'SERVER_START_FAILED'], ['hangs', 'SERVER_START_TIMED_OUT']] })
+  expect(shape(await session.listTools())).toEqual({
+    tools: ['fast'],
+    pending: [],
+    errors: [
+      ['fails', 'SERVER_START_FAILED'],
+      ['hangs', 'SERVER_START_TIMED_OUT'],
+    ],
+  })
 })
 
 test('a signal ends the waiting, not the starts', async () => {
@@ -58,8 +79,13 @@ test('the generation changes when the list does, and only then', async () => {
 })
 
 test('only the servers that are meant are started', async () => {
-  await using t = await openTestRuntime({ features: { multi_environment_mcp: true }, environments: { a: { x: { tools: { run: {} } } }, b: { x: { tools: { run: {} } } } }, threadWide: { x: { tools: { run: {} } }, y: { tools: { run: {} } } } })
-  const owners = async (query: Parameters<typeof t.session.listTools>[0]): Promise<string[]> => (await t.session.listTools(query)).tools.map(({ owner }) => String(owner))
+  await using t = await openTestRuntime({
+    features: { multi_environment_mcp: true },
+    environments: { a: { x: { tools: { run: {} } } }, b: { x: { tools: { run: {} } } } },
+    threadWide: { x: { tools: { run: {} } }, y: { tools: { run: {} } } },
+  })
+  const owners = async (query: Parameters<typeof t.session.listTools>[0]): Promise<string[]> =>
+    (await t.session.listTools(query)).tools.map(({ owner }) => String(owner))
   expect(await owners({ server: 'nope' })).toEqual([])
   expect(initialized(t)).toEqual([])
   expect(await owners({ environmentId: 'b' })).toEqual(['x (environment b)'])
@@ -69,13 +95,30 @@ test('only the servers that are meant are started', async () => {
 })
 
 test('a tool has its owner, its names, and everything that its server said of it', async () => {
-  await using t = await open([], { policies: { s: { tools: { run: { approvalMode: 'prompt' } }, disabledTools: ['off'] } } }, {
-    run: { description: 'runs', annotations: { title: 'Run', readOnlyHint: true }, inputSchema: { type: 'object', properties: { a: {} } } },
-    off: {},
-  })
+  await using t = await open(
+    [],
+    { policies: { s: { tools: { run: { approvalMode: 'prompt' } }, disabledTools: ['off'] } } },
+    {
+      run: {
+        description: 'runs',
+        annotations: { title: 'Run', readOnlyHint: true },
+        inputSchema: { type: 'object', properties: { a: {} } },
+      },
+      off: {},
+    },
+  )
   const { tools } = await t.session.listTools()
   expect(tools).toHaveLength(1)
-  expect(tools[0]).toMatchObject({ owner: { name: 's' }, tool: 'run', title: 'Run', description: 'runs', annotations: { readOnlyHint: true }, approval: 'prompt', raw: { name: 'run' }, inputSchema: { properties: { a: {} } } })
+  expect(tools[0]).toMatchObject({
+    owner: { name: 's' },
+    tool: 'run',
+    title: 'Run',
+    description: 'runs',
+    annotations: { readOnlyHint: true },
+    approval: 'prompt',
+    raw: { name: 'run' },
+    inputSchema: { properties: { a: {} } },
+  })
   expect(Object.isFrozen(tools[0])).toBe(true)
   const { name, namespace, nameInNamespace, owner, tool } = tools[0]!
   for (const request of [{ name }, { name: nameInNamespace, namespace }, { owner, tool }, { server: 's', tool }]) {
@@ -84,7 +127,10 @@ test('a tool has its owner, its names, and everything that its server said of it
 })
 
 test('a visible name starts only the servers that it could mean', async () => {
-  await using t = await openTestRuntime({ threadWide: { alpha: { tools: { run: {} } }, beta: { tools: { run: {} } } }, policies: { alpha: { defaultToolsApprovalMode: 'approve' } } })
+  await using t = await openTestRuntime({
+    threadWide: { alpha: { tools: { run: {} } }, beta: { tools: { run: {} } } },
+    policies: { alpha: { defaultToolsApprovalMode: 'approve' } },
+  })
   const namer = await t.openSession()
   const { tools } = await namer.listTools({ server: 'alpha' })
   expect(initialized(t)).toEqual(['alpha'])
@@ -96,5 +142,9 @@ test('the owner of another runtime is no owner here', async () => {
   await using t = await open()
   await using u = await open()
   const { tools } = await u.session.listTools()
-  expect(await t.callTool({ owner: tools[0]!.owner, tool: 'run' })).toMatchObject({ outcome: 'invalid_request', code: 'UNKNOWN_SERVER', sent: 'no' })
+  expect(await t.callTool({ owner: tools[0]!.owner, tool: 'run' })).toMatchObject({
+    outcome: 'invalid_request',
+    code: 'UNKNOWN_SERVER',
+    sent: 'no',
+  })
 })

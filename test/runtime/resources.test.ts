@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ServerKey } from '../../src/plugin.ts'
 import { ALL_METHODS, deny } from '../../src/plugin.ts'
 import type { TestRuntime } from '../../src/testing/index.ts'
 import { openTestRuntime } from '../../src/testing/index.ts'
@@ -31,11 +32,19 @@ test('without a server: all merged, sorted by server key, each item with its own
 })
 
 test('a failing server is an entry in errors', async () => {
-  await using t = await three([{ plugin: plugin(({ hooks }) => hooks.approve.tap({ name: 't', methods: ['resources/list'] }, () => deny('not these'))), environments: ['a'] }])
+  await using t = await three([
+    {
+      plugin: plugin(({ hooks }) => hooks.approve.tap({ name: 't', methods: ['resources/list'] }, () => deny('not these'))),
+      environments: ['a'],
+    },
+  ])
   const { items, errors } = await t.session.listResources()
   expect(new Set(items.map(({ owner }) => String(owner)))).toEqual(new Set(['probe (environment b)', 'shared']))
   expect(errors.map(({ owner, error }) => [String(owner), error.code])).toEqual([['probe (environment a)', 'CALL_REFUSED']])
-  await expect(t.session.listResources({ server: 'probe', environmentId: 'a' })).rejects.toMatchObject({ code: 'CALL_REFUSED', cause: { outcome: 'refused' } })
+  await expect(t.session.listResources({ server: 'probe', environmentId: 'a' })).rejects.toMatchObject({
+    code: 'CALL_REFUSED',
+    cause: { outcome: 'refused' },
+  })
 })
 
 test('the same uri on two servers is two resources', async () => {
@@ -85,7 +94,11 @@ test('taps see the methods that they ask for, with uri and arguments; without me
   const seen: string[] = []
   const p = plugin(({ hooks }) => {
     hooks.approve.tap('tools only', () => void seen.push('tools only'))
-    hooks.approve.tap({ name: 'all', methods: ALL_METHODS }, (call: { method: string; uri?: string; tool?: string; owner: object; question: unknown }) => void seen.push(`${call.method} ${call.uri} ${call.tool} ${call.owner} ${call.question}`))
+    hooks.approve.tap(
+      { name: 'all', methods: ALL_METHODS },
+      (call: { method: string; uri?: string; tool?: string; owner: ServerKey; question: null }) =>
+        void seen.push(`${call.method} ${call.uri} ${call.tool} ${call.owner.toString()} ${String(call.question)}`),
+    )
   })
   await using t = await three([p])
   await t.session.readResource({ server: 'shared', uri: 'mem://same' })
@@ -95,13 +108,24 @@ test('taps see the methods that they ask for, with uri and arguments; without me
 
 test('what a server refuses is an error with the outcome as its cause', async () => {
   await using t = await three()
-  await expect(t.session.readResource({ server: 'shared', uri: 'mem://nope' })).rejects.toMatchObject({ name: 'TaplineError', code: 'SERVER_FAILED', cause: { outcome: 'server_failed', sent: 'yes', owner: { name: 'shared' } } })
-  for (const uri of ['', 7, undefined]) await expect(t.session.readResource({ server: 'shared', uri: uri as string })).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
+  await expect(t.session.readResource({ server: 'shared', uri: 'mem://nope' })).rejects.toMatchObject({
+    name: 'TaplineError',
+    code: 'SERVER_FAILED',
+    cause: { outcome: 'server_failed', sent: 'yes', owner: { name: 'shared' } },
+  })
+  for (const uri of ['', 7, undefined])
+    await expect(t.session.readResource({ server: 'shared', uri: uri as string })).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
 })
 
 test('a signal ends a read and a list', async () => {
-  const p = plugin(({ hooks }) => hooks.approve.tapPromise({ name: 'hangs', methods: ALL_METHODS, timeoutMs: 60_000 }, () => new Promise(() => {})))
+  const p = plugin(({ hooks }) =>
+    hooks.approve.tapPromise({ name: 'hangs', methods: ALL_METHODS, timeoutMs: 60_000 }, () => new Promise(() => {})),
+  )
   await using t = await three([p])
-  await expect(t.session.readResource({ server: 'shared', uri: 'mem://same' }, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
-  await expect(t.session.listResources({ server: 'shared', signal: AbortSignal.timeout(30) })).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+  await expect(t.session.readResource({ server: 'shared', uri: 'mem://same' }, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({
+    code: 'CALL_CANCELLED',
+  })
+  await expect(t.session.listResources({ server: 'shared', signal: AbortSignal.timeout(30) })).rejects.toMatchObject({
+    code: 'CALL_CANCELLED',
+  })
 })

@@ -1,3 +1,5 @@
+// The rows of the vectors say what is expected, and each kind of end has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 // vectors/status-paging.json, and the rules of spec 40. Rows with the server `h1` need a transport over HTTP, which comes with its own issue:
 // there it is one more server over stdio, which changes none of the numbers of `ours`.
 import { readFileSync } from 'node:fs'
@@ -36,7 +38,13 @@ interface Row {
   readonly request: Request
   readonly expect: Expected
   readonly runtimeStatus?: readonly string[]
-  readonly ours: 'same' | { readonly request?: Request; readonly expect?: Expected; readonly rows?: readonly { readonly name: string; readonly runtimeStatus: string; readonly error: readonly string[] }[] }
+  readonly ours:
+    | 'same'
+    | {
+        readonly request?: Request
+        readonly expect?: Expected
+        readonly rows?: readonly { readonly name: string; readonly runtimeStatus: string; readonly error: readonly string[] }[]
+      }
 }
 interface Setup {
   readonly flag?: boolean
@@ -58,8 +66,17 @@ const echo: MemoryServer = async ({ lines, send }) => {
     if (id === undefined) continue
     const result =
       method === 'initialize'
-        ? { protocolVersion: params.protocolVersion, capabilities: { tools: {}, resources: {}, prompts: {} }, serverInfo: { name: 'echo', version: '1' } }
-        : { tools: [{ name: 'run', inputSchema: { type: 'object' } }], resources: [{ uri: 'a:b', name: 'b' }], resourceTemplates: [], prompts: [] }
+        ? {
+            protocolVersion: params.protocolVersion,
+            capabilities: { tools: {}, resources: {}, prompts: {} },
+            serverInfo: { name: 'echo', version: '1' },
+          }
+        : {
+            tools: [{ name: 'run', inputSchema: { type: 'object' } }],
+            resources: [{ uri: 'a:b', name: 'b' }],
+            resourceTemplates: [],
+            prompts: [],
+          }
     send({ jsonrpc: '2.0', id, result })
   }
 }
@@ -70,7 +87,9 @@ interface Counted {
   readonly started: string[]
 }
 
-async function counted(options: Pick<RuntimeOptions, 'environments' | 'mcpServers' | 'features' | 'selectedEnvironments'>): Promise<Counted> {
+async function counted(
+  options: Pick<RuntimeOptions, 'environments' | 'mcpServers' | 'features' | 'selectedEnvironments'>,
+): Promise<Counted> {
   const started: string[] = []
   const executor = memoryExecutor({
     good: (duplex) => (started.push(duplex.request.label), echo(duplex)),
@@ -81,8 +100,12 @@ async function counted(options: Pick<RuntimeOptions, 'environments' | 'mcpServer
 
 async function setUp(name: string, flag: boolean | undefined): Promise<Counted> {
   const setup = setups[name]!
-  const define = (server: string): object => ({ command: server.endsWith('-nocwd') || setup.broken?.includes(server) ? 'broken' : 'good', enabled: !setup.disabled?.includes(server) })
-  const all = (servers: readonly string[] = []): Record<string, never> => Object.fromEntries(servers.map((server) => [server, define(server) as never]))
+  const define = (server: string): object => ({
+    command: server.endsWith('-nocwd') || setup.broken?.includes(server) ? 'broken' : 'good',
+    enabled: !setup.disabled?.includes(server),
+  })
+  const all = (servers: readonly string[] = []): Record<string, never> =>
+    Object.fromEntries(servers.map((server) => [server, define(server) as never]))
   const environments = Object.fromEntries(Object.entries(setup.plugins ?? {}).map(([id, servers]) => [id, { mcpServers: all(servers) }]))
   return counted({
     features: { multi_environment_mcp: flag ?? setup.flag ?? false },
@@ -96,7 +119,9 @@ async function setUp(name: string, flag: boolean | undefined): Promise<Counted> 
 async function cursorFor(session: Session, word: string): Promise<string> {
   const display = /^\{after (.*)\}$/.exec(word)?.[1]
   if (display === undefined) return word
-  const entry = (session as unknown as { resolver: { view: { servers: { key: KeyParts }[] } } }).resolver.view.servers.find(({ key }) => displayKey(key) === display)
+  const entry = (session as unknown as { resolver: { view: { servers: { key: KeyParts }[] } } }).resolver.view.servers.find(
+    ({ key }) => displayKey(key) === display,
+  )
   return cursorAfter(entry!.key)
 }
 
@@ -138,21 +163,31 @@ describe('status-paging.json', () => {
         expect(Object.keys(found!.error!)).toEqual(error)
       }
     }
-    if (want.initialised) expect(now.filter((label) => !label.startsWith('broken')).map(labelOf).toSorted()).toEqual(want.initialised.toSorted())
+    if (want.initialised)
+      expect(
+        now
+          .filter((label) => !label.startsWith('broken'))
+          .map(labelOf)
+          .toSorted(),
+      ).toEqual(want.initialised.toSorted())
     // Codex starts a broken server for every page; ours waits a little after a failure, and starts nothing outside of the page either way
     if (want.startedIn) expect(now.filter((label) => !label.startsWith('broken'))).toEqual([])
   })
 })
 
 test('no row asks for what is outside of its page, and asking again starts nothing', async () => {
-  const { runtime, started } = await counted({ mcpServers: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`s${n}`, { command: 'good' }])) })
+  const { runtime, started } = await counted({
+    mcpServers: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`s${n}`, { command: 'good' }])),
+  })
   await using _ = runtime
   const session = await runtime.openSession()
   const first = await session.status({ limit: 5 })
   expect(first.data).toHaveLength(5)
   expect(started.toSorted()).toEqual(first.data.map(({ owner }) => String(owner)).toSorted())
   const other = await runtime.openSession()
-  expect((await other.status({ limit: 5 })).data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(Array.from({ length: 5 }, () => 'connected'))
+  expect((await other.status({ limit: 5 })).data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(
+    Array.from({ length: 5 }, () => 'connected'),
+  )
   await session.status({ limit: 5 })
   expect(started).toHaveLength(5)
 })
@@ -168,17 +203,32 @@ test('statusPages discovers a page when it is asked for', async () => {
     counts.push(started.length)
     if (names.length === 2) break
   }
-  expect([names, counts, started]).toEqual([[['a'], ['b']], [1, 2], ['a', 'b']])
+  expect([names, counts, started]).toEqual([
+    [['a'], ['b']],
+    [1, 2],
+    ['a', 'b'],
+  ])
 })
 
 test('a server that hangs costs its own row an error after its own limit; the other rows of the page come back', async () => {
-  const executor = memoryExecutor({ good: echo, hangs: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())) })
-  await using runtime = await assembleRuntime({ mcpServers: { a: { command: 'good' }, b: { command: 'hangs', startupTimeoutSec: 0.1 }, c: { command: 'good' } } }, new Map([['local', executor]]))
+  const executor = memoryExecutor({
+    good: echo,
+    hangs: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+  })
+  await using runtime = await assembleRuntime(
+    { mcpServers: { a: { command: 'good' }, b: { command: 'hangs', startupTimeoutSec: 0.1 }, c: { command: 'good' } } },
+    new Map([['local', executor]]),
+  )
   const session = await runtime.openSession()
   const { data } = await session.status()
   expect(data).toMatchObject([
     { runtimeStatus: 'connected', error: null },
-    { runtimeStatus: 'failed', error: { code: 'SERVER_START_TIMED_OUT', message: expect.any(String), remedy: expect.any(String) }, tools: [], serverInfo: null },
+    {
+      runtimeStatus: 'failed',
+      error: { code: 'SERVER_START_TIMED_OUT', message: expect.any(String), remedy: expect.any(String) },
+      tools: [],
+      serverInfo: null,
+    },
     { runtimeStatus: 'connected', error: null },
   ])
 })
@@ -233,7 +283,12 @@ test.each<[StatusQuery, string]>([
 
 test('null and the empty text as an environment, with and without the flag', async () => {
   for (const isOn of [true, false]) {
-    const { runtime } = await counted({ features: { multi_environment_mcp: isOn }, environments: { e: { mcpServers: { a: { command: 'good' } } } }, selectedEnvironments: ['e'], mcpServers: { w: { command: 'good' } } })
+    const { runtime } = await counted({
+      features: { multi_environment_mcp: isOn },
+      environments: { e: { mcpServers: { a: { command: 'good' } } } },
+      selectedEnvironments: ['e'],
+      mcpServers: { w: { command: 'good' } },
+    })
     await using _ = runtime
     const session = await runtime.openSession()
     const names = async (query: StatusQuery): Promise<string[]> => (await session.status(query)).data.map(({ owner }) => String(owner))
@@ -250,44 +305,63 @@ const key = fc.record({ name: part, environmentId: fc.option(fc.constantFrom('de
 
 test('pages while servers come and go: nothing twice, nothing left out that was there all along', async () => {
   const runtimeOf = (keys: readonly { name: string; environmentId: string | null }[]): Promise<Counted> => {
-    const environments: Record<string, { mcpServers: Record<string, never> }> = { dev: { mcpServers: {} }, Prod: { mcpServers: {} }, x: { mcpServers: {} } }
+    const environments: Record<string, { mcpServers: Record<string, never> }> = {
+      dev: { mcpServers: {} },
+      Prod: { mcpServers: {} },
+      x: { mcpServers: {} },
+    }
     const mcpServers: Record<string, never> = {}
     // disabled: this is about rows, not about processes
-    for (const { name, environmentId } of keys) (environmentId === null ? mcpServers : environments[environmentId]!.mcpServers)[name] = { command: 'good', enabled: false } as never
+    for (const { name, environmentId } of keys)
+      (environmentId === null ? mcpServers : environments[environmentId]!.mcpServers)[name] = { command: 'good', enabled: false } as never
     return counted({ features: { multi_environment_mcp: true }, environments, selectedEnvironments: ['dev', 'Prod', 'x'], mcpServers })
   }
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.uniqueArray(key, { selector: ({ name, environmentId }) => `${name} ${environmentId}`, maxLength: 12 }), { minLength: 1, maxLength: 5 }), fc.nat(4), async (versions, limit) => {
-      const seen: string[] = []
-      const ordered: KeyParts[] = []
-      let cursor: string | undefined
-      let pages = 0
-      for (let page = 0; page < 200; page++) {
-        pages++
-        // each page is of another catalog, the last one stays
-        const { runtime } = await runtimeOf(versions[Math.min(page, versions.length - 1)]!)
-        await using _ = runtime
-        const session = await runtime.openSession()
-        const { data, nextCursor } = await session.status({ limit, ...(cursor !== undefined && { cursor }) })
-        expect(data.length).toBeLessThanOrEqual(Math.max(1, limit))
-        for (const { owner } of data) {
-          seen.push(String(owner))
-          ordered.push(owner)
+    fc.asyncProperty(
+      fc.array(fc.uniqueArray(key, { selector: ({ name, environmentId }) => `${name} ${environmentId}`, maxLength: 12 }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      fc.nat(4),
+      async (versions, limit) => {
+        const seen: string[] = []
+        const ordered: KeyParts[] = []
+        let cursor: string | undefined
+        let pages = 0
+        for (let page = 0; page < 200; page++) {
+          pages++
+          // each page is of another catalog, the last one stays
+          const { runtime } = await runtimeOf(versions[Math.min(page, versions.length - 1)]!)
+          await using _ = runtime
+          const session = await runtime.openSession()
+          const { data, nextCursor } = await session.status({ limit, ...(cursor !== undefined && { cursor }) })
+          expect(data.length).toBeLessThanOrEqual(Math.max(1, limit))
+          for (const { owner } of data) {
+            seen.push(String(owner))
+            ordered.push(owner)
+          }
+          if (nextCursor === null) break
+          cursor = nextCursor
         }
-        if (nextCursor === null) break
-        cursor = nextCursor
-      }
-      expect(new Set(seen).size).toBe(seen.length)
-      expect(ordered).toEqual(ordered.toSorted(compareKeys))
-      const lived = versions.slice(0, pages).reduce((all, next) => all.filter((one) => next.some((other) => other.name === one.name && other.environmentId === one.environmentId)))
-      for (const { name, environmentId } of lived) expect(seen).toContain(displayKey({ name, environmentId, installationId: null }))
-    }),
+        expect(new Set(seen).size).toBe(seen.length)
+        expect(ordered).toEqual(ordered.toSorted(compareKeys))
+        const lived = versions
+          .slice(0, pages)
+          .reduce((all, next) =>
+            all.filter((one) => next.some((other) => other.name === one.name && other.environmentId === one.environmentId)),
+          )
+        for (const { name, environmentId } of lived) expect(seen).toContain(displayKey({ name, environmentId, installationId: null }))
+      },
+    ),
     { numRuns: 40 },
   )
 })
 
 test('shadowed registrations are diagnostics, not rows', async () => {
-  await using t = await openTestRuntime({ environments: { a: { x: { tools: {} } }, b: { x: { tools: {} } } }, session: { environments: ['a', 'b'] } })
+  await using t = await openTestRuntime({
+    environments: { a: { x: { tools: {} } }, b: { x: { tools: {} } } },
+    session: { environments: ['a', 'b'] },
+  })
   expect((await t.session.status()).data.map(({ owner }) => String(owner))).toEqual(['x (environment a)'])
   expect(t.session.diagnostics).toMatchObject([{ code: 'shadowed', owner: { name: 'x', environmentId: 'b' } }])
 })
