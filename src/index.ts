@@ -16,6 +16,7 @@ export type {
   Page,
   ResourceItem,
   Runtime,
+  RuntimeStatusQuery,
   RuntimeOptions,
   ServerFailure,
   ServerSelector,

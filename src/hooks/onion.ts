@@ -143,7 +143,8 @@ class Layer implements Deadline {
   #passed(args: readonly unknown[]): TaplineError {
     let word: string | null = null
     try {
-      for (const arg of args) word ??= ownerNamedIn(arg)
+      // next(call), as other libraries want it, names the owner that the call has
+      for (const arg of args) if (!TapView.is(arg)) word ??= ownerNamedIn(arg)
     } catch {
       // it cannot be read: an argument all the same
     }

@@ -2,6 +2,7 @@
 import type { HookName } from '../errors.ts'
 import { TaplineError } from '../errors.ts'
 import type { Method } from '../mcp.ts'
+import { nearest } from '../nearest.ts'
 import type { TapFilter } from './plugin.ts'
 import { ALL_METHODS } from './methods.ts'
 import { STAGE_DEFAULT, STAGE_LIMIT } from './stages.ts'
@@ -37,7 +38,7 @@ export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'
   if (typeof fn !== 'function') fail('a tap needs a function')
   const isObserver = hook === 'settled'
   const unknown = Object.keys(given).find((key) => !(isObserver ? KNOWN_TO_OBSERVERS : KNOWN).has(key))
-  if (unknown !== undefined) fail(isObserver && KNOWN.has(unknown) ? `an observer has no option "${unknown}"` : `unknown option "${unknown}"`)
+  if (unknown !== undefined) fail(isObserver && KNOWN.has(unknown) ? `an observer has no option "${unknown}"` : `unknown option "${unknown}"${didYouMean(unknown)}`)
   const { stage = STAGE_DEFAULT, before = [], methods, timeoutMs = 5000, onFailure = 'block' } = given
   if (typeof stage !== 'number' || !Number.isFinite(stage) || Math.abs(stage) > STAGE_LIMIT) fail(`stage must be a finite number within ±${STAGE_LIMIT}`)
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 1 && timeoutMs <= LONGEST_MS)) fail(`timeoutMs must be 1 to ${LONGEST_MS}`)
@@ -69,4 +70,8 @@ export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'
   })
 }
 
+const didYouMean = (option: string): string => {
+  const near = nearest(option, KNOWN)
+  return near === null ? '' : ` (did you mean "${near}"?)`
+}
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string')

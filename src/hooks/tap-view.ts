@@ -37,6 +37,11 @@ export class TapView {
     return view.#attempt
   }
 
+  /** True for the view of any tap; false for look-alikes and Proxies. */
+  static is(value: unknown): boolean {
+    return typeof value === 'object' && value !== null && #run in value
+  }
+
   /** The field that this tap has tried to write so far, or null. */
   static attempt(view: TapView): string | null {
     return view.#attempt

@@ -1,4 +1,5 @@
 /** What a tap may say of a call. Only these functions make verdicts: a look-alike is not one. */
+import { types } from 'node:util'
 
 declare const verdict: unique symbol
 
@@ -21,6 +22,10 @@ export type Verdict = Allow | Deny | Ask
 
 export type VerdictKind = 'allow' | 'deny' | 'ask'
 
+/** How a verdict is read that another copy of the package made: a plugin often has a copy of its own. */
+const SAID = Symbol.for('tapline.verdict')
+const KINDS: ReadonlySet<unknown> = new Set<VerdictKind>(['allow', 'deny', 'ask'])
+
 class MadeVerdict {
   readonly #kind: VerdictKind
   readonly #text: string | undefined
@@ -39,14 +44,35 @@ class MadeVerdict {
     return this.#kind === 'ask' ? this.#text : undefined
   }
 
-  /** Kind and text of a value that one of our functions made; null for everything else, Proxies and copies included. */
+  /** Kind and text of a value that allow(), deny() or ask() made, of this copy of the package or of another; null for everything else, Proxies and copies included. */
   static read(value: unknown): { readonly kind: VerdictKind; readonly text: string | undefined } | null {
-    return typeof value === 'object' && value !== null && #kind in value ? { kind: value.#kind, text: value.#text } : null
+    if (typeof value !== 'object' || value === null) return null
+    return #kind in value ? { kind: value.#kind, text: value.#text } : readForeign(value)
+  }
+
+  /** for other copies of the package */
+  static tell(made: MadeVerdict): readonly [VerdictKind, string | undefined] {
+    return [made.#kind, made.#text]
   }
 }
+Object.defineProperty(MadeVerdict.prototype, SAID, {
+  get(this: MadeVerdict) {
+    return MadeVerdict.tell(this)
+  },
+})
 // nobody gets at the class through a verdict
 Reflect.deleteProperty(MadeVerdict.prototype, 'constructor')
 Object.freeze(MadeVerdict.prototype)
+
+function readForeign(value: object): { readonly kind: VerdictKind; readonly text: string | undefined } | null {
+  if (types.isProxy(value) || !Object.isFrozen(value) || !(SAID in value)) return null
+  try {
+    const [kind, text] = value[SAID] as readonly [VerdictKind, string | undefined]
+    return KINDS.has(kind) && (text === undefined || typeof text === 'string') ? { kind, text } : null
+  } catch {
+    return null
+  }
+}
 
 const textOf = (value: unknown, what: string): string | undefined => {
   if (value === undefined || typeof value === 'string') return value

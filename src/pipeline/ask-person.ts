@@ -1,4 +1,5 @@
 /** Puts one call to the session's approver, within a limit of its own, and reads the answer strictly. */
+import type { ErrorDetails } from '../errors.ts'
 import { messageOf, TaplineError } from '../errors.ts'
 import type { Vote } from '../hooks/call-run.ts'
 import { type ApprovalAnswer, type ApprovalQuestion, readAnswer } from './approver.ts'
@@ -13,7 +14,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     throw new TaplineError('CALL_NO_APPROVER', 'a person would be asked')
   }
   const subject = `${call.target || call.method} of ${call.owner}`
-  if (host.approver === null) throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval, and nobody is there to give it`)
+  if (host.approver === null) throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval, and nobody is there to give it`, untrustedHint(run))
   const question: ApprovalQuestion = Object.freeze({
     id: `${run.id}.approval`,
     callId: run.callId,
@@ -42,7 +43,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
   } catch (error) {
     state('withdrawn')
     run.assertRunning()
-    if (limit.signal.aborted) throw new TaplineError('CALL_APPROVAL_TIMED_OUT', `nobody answered within ${host.approvalTimeoutMs} ms whether ${subject} may run`, { data: { limitMs: host.approvalTimeoutMs } })
+    if (limit.signal.aborted) throw new TaplineError('CALL_APPROVAL_TIMED_OUT', `nobody answered within ${Math.round(host.approvalTimeoutMs / 100) / 10} s whether ${subject} may run`, { data: { limitMs: host.approvalTimeoutMs } })
     throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${messageOf(error)}`, { cause: error, data: { reason: 'the question could not be put' } })
   } finally {
     clearTimeout(timer)
@@ -57,10 +58,18 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
   // what the person saw must still hold before anything is remembered
   assertAuthority(run)
   if (answer.remember === 'session') {
-    if (!canRemember) throw new TaplineError('CALL_DECLINED', `the answer to the question about ${subject} asks to be remembered, which this question does not allow`)
-    host.memory.remember(call)
+    // a yes to this call alone, where no more was offered
+    if (canRemember) host.memory.remember(call)
+    else host.reportOnce(`remember ${subject}`, { code: 'not_remembered', severity: 'info', message: `the approval of ${subject} counted once: canRemember did not offer more`, owner: call.owner })
   }
   run.trace?.approval('person', performance.now() - began)
+}
+
+/** A file that was only found does not say what is harmless; who trusts it can say so. */
+function untrustedHint(run: PipelineRun): ErrorDetails {
+  const { entry, tool } = run.sealed
+  if (entry.registration.policy.trustAnnotations || tool?.annotations.readOnlyHint !== true) return {}
+  return { remedy: 'Give the session an approver (on the command line: a terminal, or --approve), or set trustAnnotations of the server in a file of your own: its readOnlyHint then counts.' }
 }
 
 /** The approver's answer; rejects when the call or the limit ends first. */

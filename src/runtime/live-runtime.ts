@@ -19,7 +19,7 @@ import type { KeyRegistry } from '../servers/key.ts'
 import { VERSION } from '../version.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { LiveSession } from './live-session.ts'
-import type { HookEntry, Logger, Runtime, Session, SessionOptions } from './types.ts'
+import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
 /** What openRuntime found out. */
 export interface RuntimeParts {
@@ -109,6 +109,41 @@ export class LiveRuntime implements Runtime {
       throw error
     }
     return session
+  }
+
+  async status({ sessionId, ...query }: RuntimeStatusQuery = {}): Promise<Page<ServerStatus>> {
+    if (sessionId !== undefined) return this.#session(sessionId).status(query)
+    const observer = this.#observer()
+    try {
+      return await observer.status(query)
+    } finally {
+      // the connections stay in the pool until they have been idle, so that asking again starts nothing
+      await observer.release()
+    }
+  }
+
+  async *statusPages(query: RuntimeStatusQuery = {}): AsyncGenerator<Page<ServerStatus>> {
+    let cursor = query.cursor
+    do {
+      const page = await this.status({ ...query, ...(cursor !== undefined && { cursor }) })
+      yield page
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+  }
+
+  #session(id: string): LiveSession {
+    const session = this.#sessions.get(id)
+    if (session !== undefined) return session
+    throw new TaplineError('CALL_INVALID_REQUEST', `there is no open session with the id ${JSON.stringify(id)}`)
+  }
+
+  /** A session of the runtime's own for one look at the configuration's selection: it runs no calls and has no hooks. */
+  #observer(): LiveSession {
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
+    const { loaded, registry, override, environments } = this.parts
+    const flags = captureFlags(registry, { override, variables: process.env, features: loaded.features })
+    const selected = loaded.selectedEnvironments.map((id) => environments.get(id)!)
+    return new LiveSession(this, { id: `status-${randomUUID()}` }, selected, flags, [], async () => {})
   }
 
   use(entry: HookEntry): Disposable {

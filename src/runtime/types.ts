@@ -107,6 +107,11 @@ export interface StatusQuery {
   readonly environmentId?: string | null
   readonly signal?: AbortSignal
 }
+/** A status query of a runtime. */
+export interface RuntimeStatusQuery extends StatusQuery {
+  /** id of an open session; left out: the configuration's own selection of environments */
+  readonly sessionId?: string
+}
 export interface Page<T> {
   readonly data: readonly T[]
   readonly nextCursor: string | null
@@ -218,6 +223,10 @@ export interface Runtime extends AsyncDisposable {
   readonly environments: Iterable<Environment> & { get(id: string): Environment | undefined }
   readonly diagnostics: readonly Diagnostic[]
   openSession(options?: SessionOptions): Promise<Session>
+  /** What is configured, with what sessions have running; with `sessionId` what that session sees. No hook runs. */
+  status(query?: RuntimeStatusQuery): Promise<Page<ServerStatus>>
+  /** One page at a time, discovered as it is asked for. */
+  statusPages(query?: RuntimeStatusQuery): AsyncIterable<Page<ServerStatus>>
   /** For sessions that are opened later. */
   use(entry: HookEntry): Disposable
   /** Ends every session, then every process. */

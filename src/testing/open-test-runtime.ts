@@ -6,7 +6,7 @@ import { deepFreeze } from '../json.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { LiveRuntime } from '../runtime/live-runtime.ts'
 import { assembleRuntime } from '../runtime/open-runtime.ts'
-import type { Approver, HookEntry, Runtime, Session, ToolCallRequest } from '../runtime/types.ts'
+import type { Approver, HookEntry, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, ToolCallRequest } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { scriptedConfig } from './scripted-config.ts'
 import type { AskedQuestion, SentMessage, TestRuntime, TestRuntimeOptions, TestSessionOptions } from './types.ts'
@@ -82,6 +82,14 @@ class RecordingRuntime implements TestRuntime {
 
   openSession(options: TestSessionOptions = {}): Promise<Session> {
     return openRecorded(this.#runtime, options, this.#asked)
+  }
+
+  status(query?: RuntimeStatusQuery): Promise<Page<ServerStatus>> {
+    return this.#runtime.status(query)
+  }
+
+  statusPages(query?: RuntimeStatusQuery): AsyncIterable<Page<ServerStatus>> {
+    return this.#runtime.statusPages(query)
   }
 
   use(entry: HookEntry): Disposable {

@@ -91,9 +91,17 @@ test('dispatch has no synchronous tap, and ports are nothing but tap and tapProm
   let ports: LoosePorts | undefined
   await opening((given) => void (ports = given))
   expect(Object.keys(ports!.hooks)).toEqual([...HOOKS])
-  for (const hook of HOOKS) expect(Object.keys(ports!.hooks[hook])).toEqual(hook === 'dispatch' ? ['tapPromise'] : ['tap', 'tapPromise'])
+  for (const hook of HOOKS) expect(Object.keys(ports!.hooks[hook])).toEqual(['tap', 'tapPromise'])
   for (const part of [ports, ports!.hooks, ...HOOKS.map((hook) => ports!.hooks[hook]), ports!.session])
     expect(Object.isFrozen(part)).toBe(true)
+})
+
+test('tap on dispatch says what to use', async () => {
+  await expect(opening(({ hooks }) => void hooks.dispatch.tap('x', fn))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook: 'dispatch', remedy: expect.stringContaining('tapPromise') })
+})
+
+test('an option that is nearly one is named', async () => {
+  await expect(opening(({ hooks }) => void hooks.approve.tap({ name: 'x', tool: ['a'] } as never, fn))).rejects.toThrow('did you mean "tools"?')
 })
 
 test('a registration after apply is refused, and changes nothing', async () => {

@@ -96,7 +96,8 @@ export class LocalProcess implements StdioProcess {
   #groupLives(): boolean {
     const table = processTable()
     if (table) {
-      for (const entry of table.values()) if (entry.group === this.pid) return true
+      // a table from just before the exit still shows the process itself
+      for (const entry of table.values()) if (entry.group === this.pid && (this.running || entry.pid !== this.pid)) return true
       return false
     }
     return process.platform !== 'win32' && send(-this.pid, 0)
