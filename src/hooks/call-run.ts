@@ -56,7 +56,7 @@ export class CallRun implements Cancellation {
   #listeners: Set<() => void> | null = null
 
   static {
-    sealedCallOf = (run) => run.#call as SealedCall
+    sealedCallOf = (run: CallRun): SealedCall => run.#call as SealedCall
   }
 
   constructor(id: string, method: Method, args: CallArguments, context: RunContext, trace: TraceRecorder | null) {

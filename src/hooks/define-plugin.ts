@@ -3,13 +3,16 @@ import { TaplineError } from '../errors.ts'
 import type { InputOf, OutputOf, Schema } from '../schema.ts'
 import type { HookPlugin, HookPorts } from './plugin.ts'
 
+// a schema is contravariant in its input and covariant in its output: only `any` stands for all of them
+// oxlint-disable-next-line typescript/no-explicit-any
+type AnySchema = Schema<any, any>
 type Applied = ReturnType<HookPlugin['apply']>
 
 /** Makes a plugin from options. */
 export type HookPluginFactory<Input> = (options: Input) => HookPlugin
 
 /** A plugin whose options a schema checks, once, when the plugin is made. A mistake in them is HOOK_BAD_PLUGIN. */
-export function definePlugin<S extends Schema<any, any>>(spec: {
+export function definePlugin<S extends AnySchema>(spec: {
   readonly name: string
   readonly options: S
   apply(ports: HookPorts, options: OutputOf<S>): Applied
@@ -18,7 +21,7 @@ export function definePlugin<S extends Schema<any, any>>(spec: {
 export function definePlugin(spec: { readonly name: string; readonly options?: never; apply(ports: HookPorts): Applied }): HookPluginFactory<void>
 export function definePlugin(spec: {
   readonly name: string
-  readonly options?: Schema<any, any>
+  readonly options?: AnySchema
   apply(ports: HookPorts, options: unknown): Applied
 }): HookPluginFactory<unknown> {
   return (given) => {
@@ -27,7 +30,7 @@ export function definePlugin(spec: {
   }
 }
 
-function check(name: string, schema: Schema<any, any>, given: unknown): unknown {
+function check(name: string, schema: AnySchema, given: unknown): unknown {
   const result = schema['~standard'].validate(given)
   if (result instanceof Promise) throw new TaplineError('HOOK_BAD_PLUGIN', `the options of plugin "${name}" are checked asynchronously, which a plugin cannot wait for`)
   if (result.issues === undefined) return result.value

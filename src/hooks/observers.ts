@@ -28,7 +28,7 @@ export function observe(
     try {
       const { fn } = observer
       const pending = fn(eventFor(observer))
-      if (isPromise(pending)) then.call(pending, undefined, (error: unknown) => report(observer, error))
+      if (isPromise(pending)) void then.call(pending, undefined, (error: unknown) => report(observer, error))
     } catch (error) {
       report(observer, error)
     }

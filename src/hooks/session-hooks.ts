@@ -77,7 +77,7 @@ export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['
     const series = (hook: keyof typeof ACCEPT, builtin: BuiltinStep, at: 'first' | 'last'): Series => {
       const raw = rawHook(hook, taps, (tap) => new TapStep(tap.spec, filterOf(tap), ACCEPT[hook], tap.entry.plugin), (steps) => compileSeries(steps, wheel))
       raw.tap({ name: `tapline:${hook}`, stage: at === 'first' ? -Infinity : Infinity, step: builtin }, never)
-      return (run) => raw.promise(run) as Promise<void> | undefined
+      return (run) => raw.promise(run)
     }
     const onion = rawHook('dispatch', taps, (tap) => new TapStep(tap.spec, filterOf(tap), never, tap.entry.plugin), (steps) => compileOnion(steps as TapStep[], builtins.connection, wheel))
     return {
@@ -182,7 +182,7 @@ function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], reg
   })
   let returned: unknown
   try {
-    returned = plugin.apply(Object.freeze({ hooks, session }) as unknown as HookPorts)
+    returned = plugin.apply(Object.freeze({ hooks, session }))
   } catch (error) {
     if ((error as { code?: unknown } | null)?.code === 'HOOK_BAD_TAP') throw asTaplineError(error, 'HOOK_BAD_TAP')
     throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw: ${messageOf(error)}`, {

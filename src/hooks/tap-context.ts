@@ -38,7 +38,8 @@ export class LiveTapContext implements TapContext {
   get session(): string {
     return this.#run.context.sessionId
   }
-  log(line: string): void {
+  log(line: unknown): void {
+    // a plugin without types may hand in anything
     this.#run.context.log(String(line))
   }
 }

@@ -29,7 +29,7 @@ const LONGEST_MS = 3_600_000
 
 /** Throws HOOK_BAD_TAP with the first thing that is wrong. */
 export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'], options: unknown, fn: unknown): TapSpec {
-  const given: Record<string, unknown> = { __proto__: null, ...(typeof options === 'string' ? { name: options } : (options as object | null)) } as never
+  const given: Record<string, unknown> = { __proto__: null, ...(typeof options === 'string' ? { name: options } : (options as object | null)) }
   const name = typeof given['name'] === 'string' ? given['name'].trim() : ''
   const fail = (problem: string): never => {
     throw new TaplineError('HOOK_BAD_TAP', `plugin "${plugin}": tap ${name ? `"${name}"` : ''} on ${hook}: ${problem}`, { hook, plugin, ...(name && { tap: name }) })
@@ -63,7 +63,7 @@ export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'
     stage: stage as number,
     before: Object.freeze([...(names as string[])]),
     methods: isObserver ? null : Object.freeze([...((methods as Method[] | undefined) ?? (['tools/call'] as const))]),
-    filter: filter as TapFilter,
+    filter: filter,
     timeoutMs: timeoutMs as number,
     onFailure: onFailure as TapSpec['onFailure'],
     fn: fn as TapSpec['fn'],

@@ -1,6 +1,5 @@
 /** Approvals of one session that a person let it remember: bound to the exact owner, tool and definitions. */
 import { digest } from '../json.ts'
-import type { Json } from '../json.ts'
 import type { SealedCall } from '../hooks/sealed-call.ts'
 
 /** Lives and ends with its session. */
@@ -27,6 +26,6 @@ export function approvalKey(call: SealedCall): string {
     call.target,
     call.tool?.digest ?? '',
     call.entry.registration.template,
-    [call.environment.id, call.environment.spec.executor.kind, call.environment.spec.executor.options, call.governance.permissions as Json],
+    [call.environment.id, call.environment.spec.executor.kind, call.environment.spec.executor.options, call.governance.permissions],
   ])
 }

@@ -1,7 +1,6 @@
 /** Whether what a call was judged by still holds. Synchronous, because it is asked right before every write. */
 import { TaplineError } from '../errors.ts'
 import { sameJson } from '../json.ts'
-import type { Json } from '../json.ts'
 import { sameGovernance } from '../servers/environment.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 
@@ -22,7 +21,7 @@ export function authorityChange(run: PipelineRun): AuthorityChange | null {
   const { environment, governance: captured, tool } = call
   if (run.host.environment(environment.id) !== environment) return 'environment'
   const now = environment.governance
-  if (!sameGovernance(now, captured)) return sameJson(now.permissions as unknown as Json, captured.permissions as unknown as Json) ? 'policy' : 'permissions'
+  if (!sameGovernance(now, captured)) return sameJson(now.permissions, captured.permissions) ? 'policy' : 'permissions'
   // a list that is out of date says nothing: it is read again before the write, and compared then
   const { tools } = call.connection
   if (tool === null || tools === null) return null

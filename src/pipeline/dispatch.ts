@@ -49,7 +49,7 @@ function write(run: PipelineRun): Promise<JsonObject> {
       ? connection.request(call.method, params, new WriteOptions(run))
       : connection.list(list, { signal: run.signal }).then(({ items, diagnostics }) => {
           for (const diagnostic of diagnostics) run.host.report(diagnostic)
-          return { [list]: items } as JsonObject
+          return { [list]: items }
         })
   return answer.then(
     (result) => {

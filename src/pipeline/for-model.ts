@@ -20,5 +20,6 @@ const textOf = (block: ContentBlock): string => {
   if (isContent(block, 'text')) return block.text
   if (isContent(block, 'resource')) return block.resource?.text ?? `[resource ${block.resource?.uri}]`
   if (isContent(block, 'resource_link')) return `[resource ${block.uri}]`
-  return `[${String(block?.type)}]`
+  const type: unknown = block?.type
+  return `[${String(type)}]`
 }

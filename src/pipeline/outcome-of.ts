@@ -66,7 +66,7 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
       case 'timed_out':
         return { phase: code === 'SERVER_START_TIMED_OUT' ? 'start' : run.phase, limitMs: Number(data['limitMs'] ?? run.limit.limitMs) }
       case 'ownership_violation':
-        return { hook, tap, plugin: error.plugin ?? '', key: String(data['key'] ?? '') }
+        return { hook, tap, plugin: error.plugin ?? '', key: typeof data['key'] === 'string' ? data['key'] : '' }
       case 'authority_changed':
         return { what: data['what'] }
       case 'server_failed':

@@ -20,7 +20,6 @@ export class PipelineRun extends CallRun implements ResolverContext {
   readonly options: CallOptions
   /** the id that the caller knows the call by */
   readonly callId: string
-  readonly limit: CallLimit
   /** stop before anything is asked or sent */
   readonly isExplanation: boolean
   readonly began: number = performance.now()
@@ -33,6 +32,15 @@ export class PipelineRun extends CallRun implements ResolverContext {
   launcher: string | null = null
   /** an explanation got as far as the question to a person */
   wouldAsk = false
+  /** among the running calls of the session */
+  place = 0
+  // set by the pipeline before the call starts
+  onLimit: (run: PipelineRun) => void = nothing
+  /** takes the outcome; null where an explanation is complete */
+  onEnd: (outcome: CallOutcome<Method> | null) => void = nothing
+  /** takes the listener back from the caller's signal */
+  forgetCaller: (() => void) | null = null
+  #limit: CallLimit | null = null
 
   /** Throws CALL_INVALID_REQUEST for arguments that are not an object. */
   constructor(id: string, host: PipelineHost, request: PipelineRequest, options: CallOptions, isTraced: boolean, isExplanation: boolean) {
@@ -41,9 +49,18 @@ export class PipelineRun extends CallRun implements ResolverContext {
     this.request = request
     this.options = options
     this.callId = options.callId ?? id
-    this.limit = new CallLimit(host.wheel)
     this.isExplanation = isExplanation
     this.clock = this.trace === null ? null : new PhaseClock(this.trace)
+  }
+
+  /** Made on first use: most calls have none. */
+  get limit(): CallLimit {
+    return (this.#limit ??= new CallLimit(this.host.wheel))
+  }
+
+  /** The call is over, and so is its limit. */
+  stopLimit(): void {
+    this.#limit?.stop()
   }
 
   connection(entry: CatalogEntry): Connection {
@@ -55,15 +72,6 @@ export class PipelineRun extends CallRun implements ResolverContext {
     const ms = this.options.timeoutMs ?? serverLimitMs
     if (ms !== null && ms !== undefined) this.limit.start(ms, () => this.onLimit(this))
   }
-
-  /** among the running calls of the session */
-  place = 0
-  // set by the pipeline before the call starts
-  onLimit: (run: PipelineRun) => void = nothing
-  /** takes the outcome; null where an explanation is complete */
-  onEnd: (outcome: CallOutcome<Method> | null) => void = nothing
-  /** takes the listener back from the caller's signal */
-  forgetCaller: (() => void) | null = null
 }
 
 const nothing = (): void => {}

@@ -46,7 +46,7 @@ export class Pipeline {
     const outcome = await new Promise<CallOutcome<Method> | null>((end) => {
       run = this.#start(request, { ...options, trace: true }, end, true)
     })
-    const { call, trace, located, wouldAsk } = run! as PipelineRun
+    const { call, trace, located, wouldAsk } = run!
     let stopped = wouldAsk ? null : outcome
     let wouldSend: Explanation['wouldSend'] = null
     if (call !== null && stopped === null) {
@@ -68,7 +68,7 @@ export class Pipeline {
 
   /** Ends every running call as cancelled. */
   cancelAll(error: TaplineError): void {
-    for (const run of [...this.#running]) this.#fail(run, error)
+    for (const run of this.#running) this.#fail(run, error)
   }
 
   /** `end` gets the outcome; null where an explanation got as far as dispatch. */
@@ -109,7 +109,6 @@ export class Pipeline {
     try {
       for (let at = from; at < JUDGING.length; at++) {
         const hook = JUDGING[at]!
-        // the resolver may find that the call has to start a server, and then says so
         this.#enter(run, hook)
         const pending = this.#hooks[hook](run)
         if (pending !== undefined) {

@@ -1,6 +1,6 @@
 /** Reads what a tool answered: every field is kept, and a plain answer has to fit the output schema of its tool. */
 import { TaplineError } from '../errors.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import type { CompiledSchema } from './tool-schema.ts'
@@ -23,7 +23,7 @@ export function readToolResult(run: PipelineRun, result: JsonObject): JsonObject
 function fitting(run: PipelineRun, result: JsonObject, schema: CompiledSchema): JsonObject {
   const { owner, target, entry } = run.sealed
   const structured = result['structuredContent']
-  const problem = structured === undefined ? 'structuredContent is missing' : schema.check(structured as Json)
+  const problem = structured === undefined ? 'structuredContent is missing' : schema.check(structured)
   if (schema.disabled !== null) {
     run.host.reportOnce(`output schema ${owner} ${target}`, {
       code: 'schema_unusable',

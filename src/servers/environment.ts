@@ -93,7 +93,7 @@ export class Environment {
   }
 }
 
-const frozen = (governance: Governance): Governance => deepFreeze(snapshot(governance) as unknown as Json) as unknown as Governance
+const frozen = (governance: Governance): Governance => deepFreeze(snapshot(governance)) as unknown as Governance
 
 /** True where both say the same; taken by value, since setting the same policy again changes nothing. */
 export function sameGovernance(a: Governance, b: Governance): boolean {

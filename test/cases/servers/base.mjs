@@ -25,7 +25,7 @@ export function serve(on, { capabilities = { tools: {} }, name = 'case', stay = 
   }
   note('start', { argv: process.argv.slice(2), cwd: process.cwd() })
   const lines = createInterface({ input: process.stdin })
-  lines.on('line', async (line) => {
+  const receive = async (line) => {
     const message = JSON.parse(line)
     const { id, method, params } = message
     if (method === undefined) return
@@ -39,7 +39,8 @@ export function serve(on, { capabilities = { tools: {} }, name = 'case', stay = 
     } catch (error) {
       send({ id, error: { code: error.code ?? -32603, message: error.message } })
     }
-  })
+  }
+  lines.on('line', (line) => void receive(line))
   lines.on('close', () => {
     note('eof')
     if (!stay) process.exit(0)

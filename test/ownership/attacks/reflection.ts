@@ -201,7 +201,7 @@ export const reflection: readonly Attack[] = [
     top: "process.getBuiltinModule('node:util').types.isPromise = () => false",
     apply: tap(
       'resolve',
-      "const { then } = Promise.prototype; Promise.prototype.then = function () { return then.call(this, () => undefined, () => undefined) }; setImmediate(() => { Promise.prototype.then = then }); return { tool: 'erase' }",
+      "const { then } = Promise.prototype; Promise.prototype.then = function () { return then.call(this, () => undefined, () => undefined) }; queueMicrotask(() => { Promise.prototype.then = then }); return { tool: 'erase' }",
     ),
     expect: 'violation',
     isolated: true,
