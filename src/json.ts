@@ -20,6 +20,25 @@ export function snapshot(value: unknown): Json {
   return JSON.parse(text) as Json
 }
 
+/** A deep copy as `snapshot` makes it, of a value that JSON carries whole: throws TypeError for functions, symbols, numbers that are not finite, and objects that JSON would empty. An undefined member counts as absent. */
+export function strictSnapshot(value: unknown): Json {
+  const text = JSON.stringify(value, (key, member: unknown) => {
+    const loss = lossOf(member)
+    if (loss !== null) throw new TypeError(`${key === '' ? 'it' : key} is ${loss}`)
+    return member
+  })
+  if (text === undefined) throw new TypeError('the value is not JSON')
+  return JSON.parse(text) as Json
+}
+
+function lossOf(member: unknown): string | null {
+  if (typeof member === 'function' || typeof member === 'symbol') return `a ${typeof member}`
+  if (typeof member === 'number') return Number.isFinite(member) ? null : String(member)
+  if (typeof member !== 'object' || member === null) return null
+  const empty = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer].find((type) => member instanceof type)
+  return empty === undefined ? null : `a ${empty.name}`
+}
+
 /** JSON text with the keys of every object in code-unit order, so that equal values have equal text. */
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

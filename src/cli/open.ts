@@ -4,11 +4,12 @@ import type { LoadedConfig } from '../config/config.ts'
 import type { ConfigFile } from '../config/load.ts'
 import { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { Approver, Runtime, Session } from '../runtime/types.ts'
+import type { Approver, Logger, Runtime, Session } from '../runtime/types.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
 import type { CliContext } from './context.ts'
 import { diagnosticText, distinct } from './render/diagnostic.ts'
+import { visibleLine } from './render/escape.ts'
 import type { FlagRow } from './render/flag.ts'
 
 /**
@@ -23,7 +24,7 @@ export async function withSession(
   const { globals, progress, interrupt, out } = context
   const files = await configurationFiles(context)
   const { openRuntime } = await import('../runtime/open-runtime.ts')
-  const runtime: Runtime = await openRuntime({ config: files, flags: { override: globals.flags } })
+  const runtime: Runtime = await openRuntime({ config: files, flags: { override: globals.flags }, logger: hookLog(out) })
   let session: Session | null = null
   const diagnostics = (): readonly Diagnostic[] => distinct([...runtime.diagnostics, ...(session?.diagnostics ?? [])])
   try {
@@ -34,6 +35,12 @@ export async function withSession(
     await progress.during('closing servers', () => runtime.close())
     for (const one of diagnostics()) if (one.severity !== 'info' && !out.diagnosticsWritten) out.note(diagnosticText(one, out.paintErr))
   }
+}
+
+/** Lines of hooks (`context.log`) go to stderr; diagnostics are told at the end and not here. */
+function hookLog(out: CliContext['out']): Logger {
+  const silent = (): void => {}
+  return { debug: silent, warn: silent, error: silent, info: (data, line) => ('session' in data ? out.note(visibleLine(line)) : undefined) }
 }
 
 /** The configuration of a command line, and its form for people and JSON: with the place of everything, secrets redacted. */

@@ -65,6 +65,7 @@ function describePolicy({
   enabledTools,
   disabledTools,
   toolApprovalModes,
+  defaultApprovalMode,
   startupTimeoutMs,
   toolTimeoutMs,
   toolTotalTimeoutMs,
@@ -77,7 +78,8 @@ function describePolicy({
     toolTotalTimeoutSec: toolTotalTimeoutMs === null ? null : toolTotalTimeoutMs / 1000,
     enabledTools: enabledTools && [...enabledTools],
     disabledTools: [...disabledTools],
-    toolApprovalModes: Object.fromEntries(toolApprovalModes),
+    defaultToolsApprovalMode: defaultApprovalMode,
+    tools: Object.fromEntries([...toolApprovalModes].map(([tool, approvalMode]) => [tool, { approvalMode }])),
   }
 }
 

@@ -80,11 +80,10 @@ class Captured implements CapturedFlags {
     Object.freeze(this)
   }
 
-  get<V extends FlagValue>(flag: Flag<V>): V {
-    return this.details(flag).value
-  }
+  // functions without `this`, because users take them apart: `const { get } = flags`
+  readonly get = <V extends FlagValue>(flag: Flag<V>): V => this.details(flag).value
 
-  details<V extends FlagValue>(flag: Flag<V>): FlagDetails<V> {
+  readonly details = <V extends FlagValue>(flag: Flag<V>): FlagDetails<V> => {
     const captured = this.#byName.get(flag.name)
     if (!captured) {
       throw new TaplineError('FLAG_UNKNOWN', `the flag "${flag.name}" was not defined when the session opened`, {
@@ -104,9 +103,7 @@ class Captured implements CapturedFlags {
     })
   }
 
-  all(): readonly FlagDetails[] {
-    return this.#all
-  }
+  readonly all = (): readonly FlagDetails[] => this.#all
 }
 // hook plugins get to see these objects
 Object.freeze(Captured.prototype)

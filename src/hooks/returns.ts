@@ -1,8 +1,9 @@
 /** What a tap of each hook may return; everything else is refused by name. */
 import { types } from 'node:util'
 import type { TaplineError } from '../errors.ts'
+import { messageOf } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
-import { isJsonObject, snapshot } from '../json.ts'
+import { isJsonObject, strictSnapshot } from '../json.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 import { metaKeyProblem } from './reserved-metadata.ts'
 import { guardResourceArguments } from './resource-guard.ts'
@@ -154,8 +155,8 @@ function assertOnlyKeys(run: CallRun, step: TapStep, value: object, ...allowed: 
 
 function jsonCopy(run: CallRun, step: TapStep, value: unknown, what: string): Json {
   try {
-    return snapshot(value)
+    return strictSnapshot(value)
   } catch (error) {
-    throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what} that cannot be written as JSON`, error)
+    throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what} that cannot be written as JSON (${messageOf(error).split('\n', 1)[0]}),`, error)
   }
 }

@@ -46,6 +46,8 @@ export interface SessionHooks {
   readonly attachMetadata: Series
   readonly dispatch: Onion
   readonly observers: readonly Observer[]
+  /** every tap with the filters that limit it, for those who want to know whether they fit anything */
+  readonly filters: readonly { readonly spec: TapSpec; readonly filters: readonly TapFilter[] }[]
   /** what the plugins' `apply` returned, to be disposed of with the session */
   readonly disposables: readonly (Disposable | AsyncDisposable)[]
 }
@@ -88,6 +90,7 @@ export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['
       observers: taps
         .filter(({ spec }) => spec.hook === 'settled')
         .map((tap) => Object.freeze({ hook: 'settled' as const, name: tap.spec.name, plugin: tap.spec.plugin, filter: filterOf(tap), fn: tap.spec.fn })),
+      filters: taps.map(({ spec, entry }) => ({ spec, filters: [entry.filter, spec.filter] })),
       disposables,
     }
   } catch (error) {

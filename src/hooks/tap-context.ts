@@ -38,9 +38,10 @@ export class LiveTapContext implements TapContext {
   get session(): string {
     return this.#run.context.sessionId
   }
-  log(line: unknown): void {
-    // a plugin without types may hand in anything
-    this.#run.context.log(String(line))
+  /** A function without `this`, because taps take their context apart: `{ log }`. */
+  get log(): (line: unknown) => void {
+    const { context } = this.#run
+    return (line) => context.log(String(line))
   }
 }
 // nobody gets at the class through a context

@@ -32,7 +32,7 @@ export function readTapSpec(hook: HookName, plugin: string, kind: TapSpec['kind'
   const given: Record<string, unknown> = { __proto__: null, ...(typeof options === 'string' ? { name: options } : (options as object | null)) }
   const name = typeof given['name'] === 'string' ? given['name'].trim() : ''
   const fail = (problem: string): never => {
-    throw new TaplineError('HOOK_BAD_TAP', `plugin "${plugin}": tap ${name ? `"${name}"` : ''} on ${hook}: ${problem}`, { hook, plugin, ...(name && { tap: name }) })
+    throw new TaplineError('HOOK_BAD_TAP', `plugin "${plugin}": ${name ? `tap "${name}"` : 'a tap'} on ${hook}: ${problem}`, { hook, plugin, ...(name && { tap: name }) })
   }
   if (name === '') fail('a tap needs a name')
   if (typeof fn !== 'function') fail('a tap needs a function')

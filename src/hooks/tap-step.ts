@@ -1,5 +1,7 @@
 /** One tap of a plugin, ready to run: whom it belongs to, what it wants to see, and how it fails. */
+import { types } from 'node:util'
 import type { TaplineError } from '../errors.ts'
+import { messageOf } from '../errors.ts'
 import type { PipelineHook } from './outcome.ts'
 import type { CallRun } from './call-run.ts'
 import { HookError } from './hook-error.ts'
@@ -109,7 +111,10 @@ export class TapStep {
   }
 
   error(run: CallRun, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT', problem: string, cause?: unknown): HookError {
-    return new HookError(code, `tap "${this.name}" of plugin "${this.plugin}" ${problem} in ${this.hook}`, this, run.id, cause === undefined ? {} : { cause })
+    return new HookError(code, `tap "${this.name}" of plugin "${this.plugin}" ${problem} in ${this.hook}`, this, run.id, {
+      remedy: remedyFor(this.hook, code, cause),
+      ...(cause !== undefined && { cause }),
+    })
   }
 
   /** The error for something that the tap threw. Our own errors about returns and ownership keep their code. */
@@ -143,10 +148,39 @@ export function ownError(step: TapStep, run: CallRun, error: unknown): TaplineEr
   return HookError.isOf(error, step, run.id) ? error : step.error(run, 'HOOK_BAD_RETURN', 'returned a value that cannot be read', error)
 }
 
+const { isNativeError } = types
+
+const RETURNS: Readonly<Record<PipelineHook, string>> = {
+  resolve: 'Return nothing, { arguments }, or deny(reason) of tapline/plugin.',
+  approve: 'Return nothing, allow(), deny(reason) or ask(question) of tapline/plugin.',
+  attachMetadata: 'Return nothing, or an object whose keys have a prefix, such as { "example.com/ticket": "T-1" }.',
+  dispatch: 'Return what next() gave, a changed copy of it, or a result of your own.',
+}
+
+/** What an author has to do, as far as it can be told. */
+function remedyFor(hook: PipelineHook, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' | 'HOOK_TIMED_OUT', cause: unknown): string {
+  if (code === 'HOOK_BAD_RETURN') return RETURNS[hook]
+  if (code === 'HOOK_TIMED_OUT') return 'Make the tap faster, or raise its timeoutMs.'
+  if (isNativeError(cause) && /not extensible|read only property|Cannot (?:assign|delete|define)/.test(messageOf(cause))) {
+    return 'A call and its arguments are frozen: change a copy, and return it from resolve as { arguments }.'
+  }
+  return hook === 'approve' ? 'Correct the tap; to refuse a call it returns deny(reason).' : 'Correct the tap; TAPLINE_DEBUG=1 shows its stack on the command line.'
+}
+
+/** `file:line:column` of the author's code, or nothing. */
+function placeOf(error: Error): string {
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'))
+  const own = frames.find((line) => !line.includes(OWN_FOLDER))
+  const place = own === undefined ? undefined : /([^/\\()]+:\d+:\d+)\)?$/.exec(own)?.[1]
+  return place === undefined ? '' : ` (${place})`
+}
+/** where this code lies, as a stack shows it */
+const OWN_FOLDER = new URL('..', import.meta.url).href
+
 const oneLine = (thrown: unknown): string => {
   try {
     const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a value that is no error (${String(thrown)})`
-    return text.split('\n', 1)[0]!.slice(0, 300)
+    return text.split('\n', 1)[0]!.slice(0, 300) + (thrown instanceof Error ? placeOf(thrown) : '')
   } catch {
     return 'a value that cannot be shown'
   }

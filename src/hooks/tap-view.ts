@@ -9,6 +9,9 @@ import type { Authority } from './call-view.ts'
 import type { CallRun } from './call-run.ts'
 import { HookError } from './hook-error.ts'
 
+/** What console.log of Node shows. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
 /** Who the view belongs to; what an error about it must name. */
 export interface ViewOwner {
   readonly hook: 'resolve' | 'approve' | 'attachMetadata' | 'dispatch' | 'settled'
@@ -247,6 +250,12 @@ function seal(prototype: object, viewOf: (self: unknown) => TapView | undefined,
           },
     })
   }
+  // console.log(call) is what an author tries first
+  Object.defineProperty(prototype, INSPECT, {
+    value(this: { toJSON(): object }) {
+      return this.toJSON()
+    },
+  })
   // nobody gets at the class through an instance
   Reflect.deleteProperty(prototype, 'constructor')
   Object.freeze(prototype)

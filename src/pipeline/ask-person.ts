@@ -14,7 +14,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     throw new TaplineError('CALL_NO_APPROVER', 'a person would be asked')
   }
   const subject = `${call.target || call.method} of ${call.owner}`
-  if (host.approver === null) throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval, and nobody is there to give it`, untrustedHint(run))
+  if (host.approver === null) throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, untrustedHint(run))
   const question: ApprovalQuestion = Object.freeze({
     id: `${run.id}.approval`,
     callId: run.callId,
@@ -63,6 +63,14 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     else host.reportOnce(`remember ${subject}`, { code: 'not_remembered', severity: 'info', message: `the approval of ${subject} counted once: canRemember did not offer more`, owner: call.owner })
   }
   run.trace?.approval('person', performance.now() - began)
+}
+
+/** Why anybody is asked. */
+function why(run: PipelineRun): string {
+  const { entry, question } = run.sealed
+  if (question === null) return ''
+  const { trustAnnotations } = entry.registration.policy
+  return ` (approval mode ${question.mode}${question.mode === 'prompt' || trustAnnotations ? '' : '; what its server says of the tool is not believed'})`
 }
 
 /** A file that was only found does not say what is harmless; who trusts it can say so. */

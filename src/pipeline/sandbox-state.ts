@@ -5,7 +5,7 @@ import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, snapshot } from '../json.ts'
 import type { PermissionProfile } from '../servers/environment.ts'
-import { lossInText, lossInValue } from './exact-json.ts'
+import { lossInText, lossInValue } from '../exact-json.ts'
 
 /** What the state is made of; taken at the moment of the call. */
 export interface SandboxPlace {

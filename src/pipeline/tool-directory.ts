@@ -54,6 +54,11 @@ export class ToolDirectory {
     return this.#table.diagnostics
   }
 
+  #namespaces(): string {
+    const all = this.#view.servers.map(({ key }) => `${this.#naming.namespace(key)}__`)
+    return all.length === 0 ? 'nothing: it has no servers' : `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' …' : ''}`
+  }
+
   /** What a name stands for, as far as servers were listed. */
   find(name: string, namespace: string | undefined): Located | null {
     const found = namespace === undefined ? this.#table.find(name) : this.#table.findIn(namespace, name)
@@ -80,6 +85,9 @@ export class ToolDirectory {
     if (found !== null) return found
     if (failure !== null) throw failure
     const near = nearest(flat, this.#table.names())
-    throw new TaplineError('UNKNOWN_TOOL', `no tool is named ${JSON.stringify(flat.slice(0, 140))}${near === null ? '' : `: did you mean ${near}?`}`)
+    const hint = near !== null ? `: did you mean ${near}?` : candidates.length > 0 ? '' : `; the names of this session begin with ${this.#namespaces()}`
+    throw new TaplineError('UNKNOWN_TOOL', `no tool is named ${JSON.stringify(flat.slice(0, 140))}${hint}`, {
+      ...(candidates.length === 0 && { remedy: 'List the tools with `tapline tools`, or name the server and the raw tool name.' }),
+    })
   }
 }

@@ -2,8 +2,11 @@
 import { TaplineError } from '../errors.ts'
 import type { CallOptions, PipelineRequest, Target } from '../pipeline/request.ts'
 import type { KeyRegistry } from '../servers/key.ts'
+import { unknownKey } from './unknown-key.ts'
 
 const LONGEST_MS = 2 ** 31 - 1
+const REQUEST_KEYS = ['arguments', 'name', 'namespace', 'server', 'environmentId', 'installationId', 'owner', 'tool'] as const
+const OPTION_KEYS = ['signal', 'timeoutMs', 'idleTimeoutMs', 'onProgress', 'meta', 'callId', 'trace'] as const
 
 /** A tool call, read strictly: the request comes from a model. */
 export function toolRequest(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): PipelineRequest {
@@ -28,6 +31,9 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
   const problem = problemOf(options)
   if (problem !== null) return invalid(problem)
   if (typeof request !== 'object' || request === null) return invalid('a call is an object with name, or with server and tool')
+  // a misspelt environment must not mean "any"
+  const unknown = unknownKey('a call', request, REQUEST_KEYS)
+  if (unknown !== null) return invalid(unknown)
   const owner = own(request, 'owner')
   const tool = own(request, 'tool')
   if (owner !== undefined) {
@@ -52,6 +58,8 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
 
 function problemOf(options: CallOptions): string | null {
   if (typeof options !== 'object' || options === null) return 'the options of a call are an object'
+  const unknown = unknownKey('the options of a call', options, OPTION_KEYS)
+  if (unknown !== null) return unknown
   const { timeoutMs, idleTimeoutMs, signal, callId, onProgress } = options
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'signal must be an AbortSignal'
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be text'

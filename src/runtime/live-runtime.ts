@@ -18,6 +18,7 @@ import type { Environment } from '../servers/environment.ts'
 import type { KeyRegistry } from '../servers/key.ts'
 import { VERSION } from '../version.ts'
 import { pluginEntry } from './hook-entry.ts'
+import { checkSessionOptions } from './check-options.ts'
 import { LiveSession } from './live-session.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
@@ -87,6 +88,7 @@ export class LiveRuntime implements Runtime {
 
   async #open(options: SessionOptions, afterClose: () => void | Promise<void>): Promise<Session> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
+    checkSessionOptions(options)
     if (options.signal?.aborted) throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
     const id = options.id ?? randomUUID()
     if (this.#sessions.has(id)) throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)

@@ -22,6 +22,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
+import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import { listResources, readResource } from './resources.ts'
 import { statusPage, statusPages } from './status.ts'
@@ -109,6 +110,9 @@ export class LiveSession implements Session, PipelineHost {
     const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
     this.#hooks = buildHooks(entries, session, { resolver: resolve, policy: decide, sandboxContract: prepareSandbox, connection: send }, wheel)
     this.pipeline = new Pipeline(this, this.#hooks)
+    const { environments: declared, catalog } = parts
+    const servers = catalog.entries.map(({ key }) => key.name)
+    for (const diagnostic of idleFilters(this.#hooks.filters, [...declared.keys()], servers)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 

@@ -12,6 +12,7 @@ import { Secrets } from '../secrets.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
+import { checkRuntimeOptions } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { LiveRuntime } from './live-runtime.ts'
 import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.ts'
@@ -20,6 +21,7 @@ const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'feat
 
 /** Reads and checks; starts no server. Rejects for mistakes of a file or of the caller (CONFIG_…, FLAG_…, HOOK_BAD_PLUGIN); one bad server is a diagnostic. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  checkRuntimeOptions(options, false)
   return assembleRuntime(options, executorsByKind(options.executors ?? []))
 }
 
@@ -52,6 +54,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
 
 /** One runtime for one session: closing the session closes the runtime. */
 export async function openSession(options: RuntimeOptions & Omit<SessionOptions, 'environments'> = {}): Promise<Session> {
+  checkRuntimeOptions(options, true)
   const runtime = await assembleRuntime(options, executorsByKind(options.executors ?? []))
   try {
     const { id, approver, approvalTimeoutMs, trace, signal } = options

@@ -5,6 +5,7 @@ import type { Json } from '../json.ts'
 import { deepFreeze } from '../json.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { LiveRuntime } from '../runtime/live-runtime.ts'
+import { checkRuntimeOptions } from '../runtime/check-options.ts'
 import { assembleRuntime } from '../runtime/open-runtime.ts'
 import type { Approver, HookEntry, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, ToolCallRequest } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
@@ -17,6 +18,7 @@ import type { AskedQuestion, SentMessage, TestRuntime, TestRuntimeOptions, TestS
  */
 export async function openTestRuntime(options: TestRuntimeOptions = {}): Promise<TestRuntime> {
   const { environments: _environments, threadWide: _threadWide, policies: _policies, session = {}, ...rest } = options
+  checkRuntimeOptions(rest, false)
   const sent: SentMessage[] = []
   const { config, servers } = scriptedConfig(options, (owner, method, params) => {
     const key = runtime.parts.keys.find(owner) as ServerKey

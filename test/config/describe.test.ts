@@ -58,7 +58,7 @@ test('values are shown as written; no secret is shown, literal or expanded', asy
       envVars: ['PASSED'],
       cwd: folder,
     },
-    policy: { startupTimeoutSec: 30, toolTotalTimeoutSec: null, enabledTools: null, toolApprovalModes: { x: 'deny' } },
+    policy: { startupTimeoutSec: 30, toolTotalTimeoutSec: null, enabledTools: null, tools: { x: { approvalMode: 'deny' } } },
     problem: null,
   })
   expect(servers.find((one) => one.owner.display === 'web')).toMatchObject({

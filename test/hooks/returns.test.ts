@@ -188,7 +188,7 @@ test('the errors of a tap carry hook, tap, plugin and call', async () => {
       ],
     },
   })
-  expect(errors).toEqual(['tap "tap1" of plugin "plug1" threw Error: boom in approve'])
+  expect(errors).toEqual(['tap "tap1" of plugin "plug1" threw Error: boom (returns.test.ts:10:9) in approve'])
 })
 
 test.each(['resolve', 'approve', 'attachMetadata', 'dispatch'] as const)(

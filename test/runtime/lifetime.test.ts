@@ -21,12 +21,13 @@ function remote(server: MemoryServer, definition: object = {}): RuntimeOptions &
       if (!duplex.signal.aborted) live.count--
     }
   }
-  return {
-    live,
+  const options: RuntimeOptions = {
     executors: [{ ...memoryExecutor({ x: counting }), kind: 'mem' }],
     environments: { mem: { executor: 'mem', cwd: '/work-area' } },
     mcpServers: { s: { command: 'x', environment: 'mem', defaultToolsApprovalMode: 'approve', ...definition } },
   }
+  // beside the options, and not one of them
+  return Object.defineProperty(options, 'live', { value: live }) as RuntimeOptions & { readonly live: typeof live }
 }
 const echo: MemoryServer = async ({ lines, send }) => {
   for await (const line of lines) {

@@ -28,7 +28,9 @@ export async function show(context: CliContext): Promise<number> {
 /** Mistakes of the files as such stop the reading; here they are findings like the others. */
 async function findings(context: CliContext): Promise<Checked> {
   try {
-    return (await readConfiguration(context)).loaded
+    const { loaded } = await readConfiguration(context)
+    const { furtherFindings } = await import('../findings.ts')
+    return { files: loaded.files, diagnostics: [...loaded.diagnostics, ...(await furtherFindings(loaded))] }
   } catch (error) {
     const mistakes = isTaplineError(error) && error.code === 'CONFIG_INVALID' ? mistakesOf(error) : []
     if (mistakes.length === 0) throw error

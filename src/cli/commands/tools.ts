@@ -17,7 +17,7 @@ export function run(context: CliContext, options: SelectorOptions): Promise<numb
     const list = await progress.during('starting servers and listing their tools', () =>
       session.listTools({ ...query, signal: interrupt.signal }),
     )
-    if (list.tools.length === 0 && list.errors.length === 0 && query.server !== undefined) await mustBeThere(session, query)
+    if (list.tools.length === 0 && list.errors.length === 0 && (query.server !== undefined || query.environmentId !== undefined)) await mustBeThere(session, query)
     await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
     for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
     if (list.tools.length === 0 && list.errors.length === 0) out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)

@@ -1,4 +1,4 @@
-/** Whether JSON survives being parsed and printed: what does not is refused, never rebuilt. */
+/** Leaf room. Whether JSON survives being parsed and printed: what does not is refused, never rebuilt. */
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\]]/g

@@ -1,0 +1,49 @@
+/** What a configuration says that will not work here, found without starting or importing anything: for `tapline config check`. */
+import { stat } from 'node:fs/promises'
+import type { LoadedConfig } from '../config/config.ts'
+import { asTaplineError } from '../errors.ts'
+import { captureFlags } from '../flags/capture.ts'
+import { FlagRegistry } from '../flags/registry.ts'
+import { CatalogBuilder } from '../servers/catalog-builder.ts'
+import type { ServerRegistration } from '../servers/definition.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import { displayKey, KeyRegistry } from '../servers/key.ts'
+
+/** Errors: flags and hook modules that end every command. Warnings: servers that will not start, and those that are shadowed. */
+export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = []
+  try {
+    captureFlags(new FlagRegistry(), { features: loaded.features })
+  } catch (error) {
+    const { code, message, where } = asTaplineError(error, 'FLAG_BAD_VALUE')
+    found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
+  }
+  for (const { module, kind, where } of loaded.hooks) {
+    if (kind === 'path' && !(await isThere(module))) found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
+  }
+  const builder = new CatalogBuilder()
+  for (const registration of loaded.registrations) {
+    builder.add(registration)
+    const problem = await problemOf(registration)
+    if (problem !== null) {
+      const { where } = registration.provenance
+      // what the reader has told already is not told again
+      if (!loaded.diagnostics.some((one) => one.where === where && one.severity === 'error')) found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
+    }
+  }
+  return [...found, ...builder.build(new KeyRegistry(), 1).diagnostics]
+}
+
+async function problemOf({ key, launch, policy, problem }: ServerRegistration): Promise<string | null> {
+  const name = displayKey(key)
+  if (!policy.enabled) return null
+  if (launch.type === 'http') return `${name}: HTTP servers come with a later version`
+  if (problem !== null) return problem.message
+  return launch.cwd === null || (await isThere(launch.cwd)) ? null : `${name}: its cwd ${launch.cwd} does not exist`
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
