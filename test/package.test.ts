@@ -41,10 +41,11 @@ afterAll(() => fs.rmSync(consumer, { recursive: true, force: true }))
 
 test('the tarball has the built files, the legal and the reading ones, and no sources or tests', () => {
   const files = fs.readdirSync(installed).sort()
-  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
+  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'examples', 'package.json'])
   const sources = fs
     .readdirSync(installed, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /(?<!\.d)\.ts$|\.test\.|tsbuildinfo/.test(file))
+    // examples are sources to read
+    .filter((file) => !file.startsWith('examples') && /(?<!\.d)\.ts$|\.test\.|tsbuildinfo/.test(file))
   expect(sources).toEqual([])
 })
 

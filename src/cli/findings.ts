@@ -28,7 +28,7 @@ export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Di
     if (problem !== null) {
       const { where } = registration.provenance
       // what the reader has told already is not told again
-      if (!loaded.diagnostics.some((one) => one.where === where && one.severity === 'error')) found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
+      if (!loaded.diagnostics.some((one) => one.severity === 'error' && (one.where === where || problem.includes(one.message)))) found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
     }
   }
   return [...found, ...builder.build(new KeyRegistry(), 1).diagnostics]

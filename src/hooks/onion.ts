@@ -144,7 +144,7 @@ class Layer implements Deadline {
     let word: string | null = null
     try {
       // next(call), as other libraries want it, names the owner that the call has
-      for (const arg of args) if (!TapView.is(arg)) word ??= ownerNamedIn(arg)
+      for (const arg of args) if (arg !== this.#view) word ??= ownerNamedIn(arg)
     } catch {
       // it cannot be read: an argument all the same
     }

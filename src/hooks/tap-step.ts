@@ -162,6 +162,7 @@ function remedyFor(hook: PipelineHook, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' |
   if (code === 'HOOK_BAD_RETURN') return RETURNS[hook]
   if (code === 'HOOK_TIMED_OUT') return 'Make the tap faster, or raise its timeoutMs.'
   if (isNativeError(cause) && /not extensible|read only property|Cannot (?:assign|delete|define)/.test(messageOf(cause))) {
+    if (hook === 'dispatch') return 'What next() gives is frozen: change a copy, and return that.'
     return 'A call and its arguments are frozen: change a copy, and return it from resolve as { arguments }.'
   }
   return hook === 'approve' ? 'Correct the tap; to refuse a call it returns deny(reason).' : 'Correct the tap; TAPLINE_DEBUG=1 shows its stack on the command line.'
@@ -170,7 +171,7 @@ function remedyFor(hook: PipelineHook, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' |
 /** `file:line:column` of the author's code, or nothing. */
 function placeOf(error: Error): string {
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'))
-  const own = frames.find((line) => !line.includes(OWN_FOLDER))
+  const own = frames.find((line) => !line.includes(OWN_FOLDER) && /:\d+:\d+\)?$/.test(line))
   const place = own === undefined ? undefined : /([^/\\()]+:\d+:\d+)\)?$/.exec(own)?.[1]
   return place === undefined ? '' : ` (${place})`
 }

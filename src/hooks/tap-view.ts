@@ -40,16 +40,6 @@ export class TapView {
     return view.#attempt
   }
 
-  /** True for the view of any tap; false for look-alikes and Proxies. */
-  static is(value: unknown): boolean {
-    return typeof value === 'object' && value !== null && #run in value
-  }
-
-  /** The field that this tap has tried to write so far, or null. */
-  static attempt(view: TapView): string | null {
-    return view.#attempt
-  }
-
   /** Notes an attempt, which ends the call from now on, and throws HOOK_CHANGED_OWNER while the tap runs; reports it afterwards. */
   static write(view: TapView, key: string): void {
     const run = view.#run
@@ -72,9 +62,15 @@ export class TapView {
   /** Refuses a write to a field that is not about ownership: taps return, they do not assign. */
   static readOnly(view: TapView, key: string): never {
     const { hook, name, plugin } = view.#tap
-    throw new HookError('HOOK_BAD_RETURN', `tap "${name}" of plugin "${plugin}" assigned ${key} in ${hook}: a call is read-only`, view.#tap, view.#run.id, {
-      remedy: 'Return what should change; only resolve can change arguments, with { arguments }.',
-    })
+    throw new HookError(
+      'HOOK_BAD_RETURN',
+      `tap "${name}" of plugin "${plugin}" assigned ${key} in ${hook}: a call is read-only`,
+      view.#tap,
+      view.#run.id,
+      {
+        remedy: 'Return what should change; only resolve can change arguments, with { arguments }.',
+      },
+    )
   }
 
   get id(): string {
@@ -226,7 +222,12 @@ function ancestor<T extends object>(self: unknown, isKind: (object: object) => o
 // Setters are put on the prototypes in one place: every ownership word, whether the view shows it or not, and every other field.
 seal(TapView.prototype, TapView.of, '', new Set([...OWNERSHIP_KEYS, 'authority', 'method', 'uri', 'prompt']))
 seal(OwnerView.prototype, OwnerView.viewOf, 'owner.', new Set([...OWNERSHIP_KEYS, 'name']))
-seal(AuthorityView.prototype, AuthorityView.viewOf, 'authority.', new Set([...OWNERSHIP_KEYS, 'environmentInstanceId', 'permissions', 'approvalPolicy', 'cwd']))
+seal(
+  AuthorityView.prototype,
+  AuthorityView.viewOf,
+  'authority.',
+  new Set([...OWNERSHIP_KEYS, 'environmentInstanceId', 'permissions', 'approvalPolicy', 'cwd']),
+)
 
 function seal(prototype: object, viewOf: (self: unknown) => TapView | undefined, prefix: string, owned: ReadonlySet<string>): void {
   const view = (self: unknown, field: string): TapView => {

@@ -4,6 +4,7 @@ import type { CallView } from '../hooks/call-view.ts'
 import { observe } from '../hooks/observers.ts'
 import type { CallOutcome, PipelineHook } from '../hooks/outcome.ts'
 import type { Settled } from '../hooks/plugin.ts'
+import type { Series } from '../hooks/series.ts'
 import type { SessionHooks } from '../hooks/session-hooks.ts'
 import { TapView } from '../hooks/tap-view.ts'
 import type { Explanation } from '../hooks/trace.ts'
@@ -28,11 +29,14 @@ export class Pipeline {
   readonly #hooks: SessionHooks
   /** in no order; a run knows its place, because a set that fills and empties all the time costs an eighth of a call */
   readonly #running: PipelineRun[] = []
+  /** the hooks of JUDGING, in that order */
+  readonly #judging: readonly Series[]
   #count = 0
 
   constructor(host: PipelineHost, hooks: SessionHooks) {
     this.#host = host
     this.#hooks = hooks
+    this.#judging = JUDGING.map((hook) => hooks[hook])
   }
 
   /** Runs a request to its one end. Never rejects; what is synchronous up to the write is written before this returns. */
@@ -110,7 +114,7 @@ export class Pipeline {
       for (let at = from; at < JUDGING.length; at++) {
         const hook = JUDGING[at]!
         this.#enter(run, hook)
-        const pending = this.#hooks[hook](run)
+        const pending = this.#judging[at]!(run)
         if (pending !== undefined) {
           pending.then(
             () => {
@@ -174,7 +178,7 @@ export class Pipeline {
   /** Once for each run. */
   #finish(run: PipelineRun, outcome: CallOutcome<Method> | null): void {
     this.#leave(run)
-    run.limit.stop()
+    run.stopLimit()
     run.forgetCaller?.()
     run.end()
     run.onEnd(outcome)

@@ -27,6 +27,7 @@ import type { LiveRuntime } from './live-runtime.ts'
 import { listResources, readResource } from './resources.ts'
 import { statusPage, statusPages } from './status.ts'
 import { ToolLister } from './tool-lister.ts'
+import { assertKnownKeys } from './unknown-key.ts'
 import type {
   ListQuery,
   Listing,
@@ -54,6 +55,7 @@ const APPROVAL_MS = 600_000
 const LONGEST_MS = 2 ** 31 - 1
 /** ms that a plugin has to dispose of itself. */
 const DISPOSE_MS = 5000
+const SELECTOR_KEYS = ['server', 'environmentId', 'installationId']
 const MOST_DIAGNOSTICS = 1000
 
 export class LiveSession implements Session, PipelineHost {
@@ -161,7 +163,10 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   listTools(options: ListToolsOptions = {}): Promise<ToolList> {
-    return this.#open(() => this.tools.list(options))
+    return this.#open(() => {
+      assertKnownKeys('the options of listTools', options, ['waitMs', 'server', 'environmentId', 'signal'])
+      return this.tools.list(options)
+    })
   }
 
   callTool(request: ToolCallRequest, options: CallOptions = {}): Promise<CallOutcome> {
@@ -173,15 +178,24 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   listResources(query: ListQuery = {}): Promise<Listing<ResourceItem>> {
-    return this.#open(() => listResources(this, query))
+    return this.#open(() => {
+      assertKnownKeys('a query for resources', query, [...SELECTOR_KEYS, 'cursor', 'signal'])
+      return listResources(this, query)
+    })
   }
 
   readResource(request: ServerSelector & { readonly uri: string }, options: CallOptions = {}): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
-    return this.#open(() => readResource(this, request, options))
+    return this.#open(() => {
+      assertKnownKeys('a request for a resource', request, [...SELECTOR_KEYS, 'uri'])
+      return readResource(this, request, options)
+    })
   }
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
-    return this.#open(() => statusPage(this, query))
+    return this.#open(() => {
+      assertKnownKeys('a query for the status', query, ['limit', 'cursor', 'detail', 'server', 'environmentId', 'signal'])
+      return statusPage(this, query)
+    })
   }
 
   statusPages(query: StatusQuery = {}): AsyncIterable<Page<ServerStatus>> {

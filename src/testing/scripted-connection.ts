@@ -114,11 +114,12 @@ export class ScriptedConnection {
   }
 }
 
-function listed([name, { description, inputSchema, annotations }]: [string, ScriptedTool]): object {
+function listed([name, { description, inputSchema, outputSchema, annotations }]: [string, ScriptedTool]): object {
   return {
     name,
     ...(description !== undefined && { description }),
     inputSchema: inputSchema ?? { type: 'object' },
+    ...(outputSchema && { outputSchema }),
     ...(annotations && { annotations }),
   }
 }

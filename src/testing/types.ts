@@ -20,6 +20,8 @@ export interface ScriptedTool {
   readonly description?: string
   /** default: any object */
   readonly inputSchema?: JsonObject
+  /** a tool that has one answers with a whole result and its `structuredContent` */
+  readonly outputSchema?: JsonObject
   readonly annotations?: ToolAnnotations
   /** Text counts as a result of one text block, a throw as a result with `isError`. Default: its arguments as JSON text. */
   readonly run?: (args: JsonObject, context: ScriptedToolContext) => ToolResult | string | Promise<ToolResult | string>

@@ -53,6 +53,36 @@ test('links between the pages lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
+test('links of the pages in the tarball lead to files that are in it', () => {
+  const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] }
+  // npm adds these whatever `files` says
+  const packed = [...files, 'README.md', 'LICENSE', 'package.json']
+  const outside: string[] = []
+  for (const page of PAGES.filter((one) => packed.some((name) => one === name || one.startsWith(`${name}/`)))) {
+    for (const [, target = ''] of read(page)
+      .replace(/^```[^]*?^```$/gm, '')
+      .matchAll(/\]\(([^)\s#]+)[^)]*\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const to = path.posix.join(path.posix.dirname(page), target)
+      if (!packed.some((name) => to === name || to.startsWith(`${name}/`))) outside.push(`${page}: ${target}`)
+    }
+  }
+  expect(outside).toEqual([])
+})
+
+test('docs/configuration.md lists every diagnostic that the code makes', () => {
+  const page = read('docs/configuration.md')
+  const sources = fs
+    .readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(path.join('src', name)))
+  const codes = sources.flatMap((source) =>
+    [...source.matchAll(/(?:\bcode: (?:\w+ \? )?|\bnote\(\s*)'([a-z]+(?:_[a-z]+)*)'/g)].map(([, code]) => code as string),
+  )
+  expect(new Set(codes).size).toBeGreaterThan(15)
+  expect([...new Set(codes)].filter((code) => !page.includes(`\`${code}\``))).toEqual([])
+})
+
 test('docs/cli.md names every command and every option', () => {
   const page = read('docs/cli.md')
   const program = createProgram({ color: false, run: async () => {}, writeHelp: () => {}, writeUsage: () => {} })

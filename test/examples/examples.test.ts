@@ -34,13 +34,27 @@ async function tapline(config: object, args: readonly string[]): Promise<{ statu
   )
 }
 
-test('first-call lists the tools and calls one', async () => {
-  expect(await run('first-call')).toEqual([
-    'mcp__notes__add  of notes',
-    'mcp__notes__list  of notes',
-    'mcp__notes__clear  of notes',
-    'completed - note 1: buy milk',
-  ])
+/** Stands in for `@modelcontextprotocol/server-everything`, which the README starts from the registry. */
+const EVERYTHING = `
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { z } from 'zod'
+const server = new McpServer({ name: 'everything', version: '1.0.0' })
+server.registerTool('echo', { inputSchema: { message: z.string() }, annotations: { readOnlyHint: true } }, ({ message }) => ({
+  content: [{ type: 'text', text: 'Echo: ' + message }],
+}))
+await server.connect(new StdioServerTransport())
+`
+
+test('first-call runs as the README prints it, beside a .mcp.json', async () => {
+  const folder = fs.mkdtempSync(path.join(COMPILED, 'first-call-'))
+  fs.copyFileSync(path.join(ROOT, 'examples', 'first-call.mjs'), path.join(folder, 'first-call.mjs'))
+  fs.writeFileSync(path.join(folder, 'everything.mjs'), EVERYTHING)
+  const mcpServers = { everything: { command: process.execPath, args: ['everything.mjs'] } }
+  fs.writeFileSync(path.join(folder, '.mcp.json'), JSON.stringify({ mcpServers }))
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['first-call.mjs'], { cwd: folder, timeout: 25_000 })
+  expect(stderr).toBe('')
+  expect(stdout.trimEnd().split('\n')).toEqual(['mcp__everything__echo  of everything', 'completed - Echo: hello'])
 })
 
 test('harness-loop carries on through a broken request and a question', async () => {
@@ -86,8 +100,8 @@ test('two-environments keeps two servers of one name apart', async () => {
   ])
 })
 
-test('every-hook passes its own test', async () => {
-  const command = ['--test', '--test-reporter=tap', path.join(COMPILED, 'every-hook.test.js')]
+test.each(['every-hook', 'one-environment'])('%s passes its own test', async (name) => {
+  const command = ['--test', '--test-reporter=tap', path.join(COMPILED, `${name}.test.js`)]
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, timeout: 25_000 })
   expect(stdout).toMatch(/^# pass 1$/m)
   expect(stdout).toMatch(/^# fail 0$/m)

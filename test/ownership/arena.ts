@@ -12,7 +12,7 @@ export type Kind = 'esm' | 'cjs' | 'code'
 const DIST = process.env['TAPLINE_DIST'] ?? fileURLToPath(new URL('../../dist', import.meta.url))
 const HOST = fileURLToPath(new URL('host.mjs', import.meta.url))
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url))
-const LIMIT_MS = 120_000
+const LIMIT_MS = 60_000
 
 export interface Named extends Attack {
   readonly id: string

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 const job = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const { openRuntime } = await import(pathToFileURL(`${job.dist}/index.js`).href)
 const AsyncFunction = (async () => {}).constructor
-const print = console.log.bind(console)
+const print = process.stdout.write.bind(process.stdout)
 const stringify = JSON.stringify
 const { hasOwn } = Object
 const ledger = () => (existsSync(job.ledger) ? readFileSync(job.ledger, 'utf8').split('\n').slice(0, -1) : [])
@@ -123,6 +123,6 @@ for (const attack of job.attacks) {
   delete globalThis.saw
   results.push(await run(runtime, attack, job.kind))
 }
-print(`RESULT ${stringify(results)}`)
+print(`RESULT ${stringify(results)}\n`)
 await warm.close()
 await runtime.close()

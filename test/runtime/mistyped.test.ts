@@ -19,6 +19,16 @@ test('a mistyped option of a call is named with the nearest one', async () => {
   expect(outcome).toMatchObject({ outcome: 'invalid_request', message: expect.stringContaining('"timeout"') })
 })
 
+test('so are mistyped keys of the other requests', async () => {
+  await using t = await open()
+  const wrong = { environment: 'staging' } as never
+  const refused = { code: 'CALL_INVALID_REQUEST', message: expect.stringContaining('"environment"') }
+  await expect(t.session.readResource({ server: 'files', uri: 'x://1', ...(wrong as object) } as never)).rejects.toMatchObject(refused)
+  await expect(t.session.listResources(wrong)).rejects.toMatchObject(refused)
+  await expect(t.session.listTools(wrong)).rejects.toMatchObject(refused)
+  await expect(t.session.status(wrong)).rejects.toMatchObject(refused)
+})
+
 test.each([
   ['a runtime', () => openRuntime({ confg: '.mcp.json' } as never), 'did you mean "config"?'],
   ['flags', () => openRuntime({ flags: { multi_environment_mcp: true } } as never), 'multi_environment_mcp'],

@@ -28,7 +28,7 @@ export function run(context: CliContext, options: SelectorOptions): Promise<numb
 /** A server without tools is no mistake, a name that fits no server is one. Contacts nobody: whoever is there has just been listed. */
 async function mustBeThere(session: Session, query: { server?: string; environmentId?: string | null }): Promise<void> {
   const { data } = await session.status({ ...query, limit: 1, detail: 'tools_and_auth' })
-  if (data.length === 0) throw new TaplineError('UNKNOWN_SERVER', `there is no ${limitedTo(query)}`)
+  if (data.length === 0) throw new TaplineError('UNKNOWN_SERVER', `there is no ${query.server === undefined ? 'server ' : ''}${limitedTo(query)}`)
 }
 
 /** True where at least one server failed and no server gave a tool. */

@@ -43,7 +43,12 @@ export const next: readonly Attack[] = [
     apply: tap('dispatch', 'return next(new Proxy({}, { ownKeys() { throw null } }))'),
     expect: 'HOOK_BAD_RETURN',
   },
-  { name: 'the call as it is', apply: tap('dispatch', 'return next(call)'), expect: 'violation' },
+  { name: 'the call as it is', apply: tap('dispatch', 'return next(call)'), expect: 'HOOK_BAD_RETURN' },
+  {
+    name: 'the view of another tap',
+    apply: `let kept = null; hooks.resolve.tap('keeper', (call) => { kept = call }); ${tap('dispatch', 'return next(kept)')}`,
+    expect: 'violation',
+  },
   { name: 'undefined', apply: tap('dispatch', 'return next(undefined, undefined)'), expect: 'unchanged' },
   { name: 'an owner, dropped', apply: tap('dispatch', 'next({ owner: ELSEWHERE }); return { content: [] }'), expect: 'violation' },
   {

@@ -197,12 +197,9 @@ export const reflection: readonly Attack[] = [
     isolated: true,
   },
   {
-    name: 'util.types and Promise.prototype.then, patched',
+    name: 'util.types, patched',
     top: "process.getBuiltinModule('node:util').types.isPromise = () => false",
-    apply: tap(
-      'resolve',
-      "const { then } = Promise.prototype; Promise.prototype.then = function () { return then.call(this, () => undefined, () => undefined) }; queueMicrotask(() => { Promise.prototype.then = then }); return { tool: 'erase' }",
-    ),
+    apply: tap('resolve', "return { tool: 'erase' }"),
     expect: 'violation',
     isolated: true,
   },
