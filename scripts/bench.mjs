@@ -80,7 +80,7 @@ function table(rows) {
 
 async function main(args) {
   const { wanted, quick, json, help } = readArguments(args)
-  if (help) return  console.log(USAGE) ?? 0
+  if (help) return console.log(USAGE) ?? 0
   const ready = await prepare()
   if (ready !== 0) return ready
   const folder = compile()

@@ -13,7 +13,8 @@ const REMEDIES = {
   CALL_DECLINED: 'The person said no; ask before trying again.',
   CALL_DISMISSED: 'The question was closed without an answer; call again to be asked again.',
   CALL_APPROVAL_TIMED_OUT: 'Nobody answered in time; call again when somebody is there.',
-  CALL_NO_APPROVER: 'Give the session an approver (on the command line: a terminal, or --approve), or set the approval mode of the tool to "approve".',
+  CALL_NO_APPROVER:
+    'Give the session an approver (on the command line: a terminal, or --approve), or set the approval mode of the tool to "approve".',
   CALL_TOOL_DISABLED: 'Take the tool out of disabledTools, or add it to enabledTools.',
   CALL_CANCELLED: 'The call was cancelled by its caller; call again if it is still wanted.',
   CALL_TIMED_OUT: 'Raise the limit, or find out why the server is slow.',

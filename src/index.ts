@@ -43,7 +43,17 @@ export type { CapturedFlags, Flag, FlagDetails, FlagValue } from './flags/flag.t
 export type { Config, EnvironmentDefinition, ServerDefinition } from './config/config.ts'
 export type { ConfigFile } from './config/load.ts'
 export { isContent } from './mcp.ts'
-export type { ContentBlock, ContentByType, Method, Progress, ReadResourceResult, ResourceContents, ResultOf, ToolAnnotations, ToolResult } from './mcp.ts'
+export type {
+  ContentBlock,
+  ContentByType,
+  Method,
+  Progress,
+  ReadResourceResult,
+  ResourceContents,
+  ResultOf,
+  ToolAnnotations,
+  ToolResult,
+} from './mcp.ts'
 export { isTaplineError, TaplineError } from './errors.ts'
 export type { ErrorCode, ErrorDetails, HookName } from './errors.ts'
 export type { Json, JsonObject } from './json.ts'

@@ -1,6 +1,10 @@
 /** Leaf room: JSON values, their canonical form and digest, snapshots and freezing. */
 import { createHash } from 'node:crypto'
 
+// taken at load: a plugin that patches them later changes nothing here
+const { stringify, parse } = JSON
+const { freeze, isFrozen } = Object
+
 /** A JSON value; deeply read-only, because what crosses the pipeline is frozen on first read. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 /** A JSON object. */
@@ -15,20 +19,20 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** A deep copy by way of JSON text. Throws TypeError for what JSON cannot carry at the top (undefined, a function), for cycles and for BigInt. */
 export function snapshot(value: unknown): Json {
-  const text = JSON.stringify(value)
+  const text = stringify(value)
   if (text === undefined) throw new TypeError('the value is not JSON')
-  return JSON.parse(text) as Json
+  return parse(text) as Json
 }
 
 /** A deep copy as `snapshot` makes it, of a value that JSON carries whole: throws TypeError for functions, symbols, numbers that are not finite, and objects that JSON would empty. An undefined member counts as absent. */
 export function strictSnapshot(value: unknown): Json {
-  const text = JSON.stringify(value, (key, member: unknown) => {
+  const text = stringify(value, (key, member: unknown) => {
     const loss = lossOf(member)
     if (loss !== null) throw new TypeError(`${key === '' ? 'it' : key} is ${loss}`)
     return member
   })
   if (text === undefined) throw new TypeError('the value is not JSON')
-  return JSON.parse(text) as Json
+  return parse(text) as Json
 }
 
 function lossOf(member: unknown): string | null {
@@ -41,13 +45,13 @@ function lossOf(member: unknown): string | null {
 
 /** JSON text with the keys of every object in code-unit order, so that equal values have equal text. */
 export function canonicalJson(value: Json): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (value === null || typeof value !== 'object') return stringify(value)
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`
   const object = value as JsonObject
   const members: string[] = []
   for (const key of Object.keys(object).sort()) {
     const member = object[key]
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+    if (member !== undefined) members.push(`${stringify(key)}:${canonicalJson(member)}`)
   }
   return `{${members.join(',')}}`
 }
@@ -68,8 +72,8 @@ export function deepFreeze<T extends Json>(value: T): T {
   const open: unknown[] = [value]
   while (open.length > 0) {
     const one = open.pop()
-    if (typeof one !== 'object' || one === null || Object.isFrozen(one)) continue
-    Object.freeze(one)
+    if (typeof one !== 'object' || one === null || isFrozen(one)) continue
+    freeze(one)
     for (const key of Object.keys(one)) open.push((one as JsonObject)[key])
   }
   return value

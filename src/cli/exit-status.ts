@@ -5,13 +5,13 @@ import type { Explanation } from '../hooks/trace.ts'
 import type { Method } from '../mcp.ts'
 
 export const EXIT_DONE = 0
-export const EXIT_TOOL_ERROR = 1
+const EXIT_TOOL_ERROR = 1
 export const EXIT_USAGE = 2
-export const EXIT_REFUSED = 3
+const EXIT_REFUSED = 3
 export const EXIT_FAILED = 4
-export const EXIT_VIOLATION = 5
+const EXIT_VIOLATION = 5
 /** Ctrl-C: 128 + SIGINT. */
-export const EXIT_INTERRUPTED = 130
+const EXIT_INTERRUPTED = 130
 
 const BY_OUTCOME: Readonly<Record<CallOutcome['outcome'], number>> = {
   completed: EXIT_DONE,

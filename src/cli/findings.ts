@@ -19,7 +19,8 @@ export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Di
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
   }
   for (const { module, kind, where } of loaded.hooks) {
-    if (kind === 'path' && !(await isThere(module))) found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
+    if (kind === 'path' && !(await isThere(module)))
+      found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
   }
   const builder = new CatalogBuilder()
   for (const registration of loaded.registrations) {
@@ -28,7 +29,8 @@ export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Di
     if (problem !== null) {
       const { where } = registration.provenance
       // what the reader has told already is not told again
-      if (!loaded.diagnostics.some((one) => one.severity === 'error' && (one.where === where || problem.includes(one.message)))) found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
+      if (!loaded.diagnostics.some((one) => one.severity === 'error' && (one.where === where || problem.includes(one.message))))
+        found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
     }
   }
   return [...found, ...builder.build(new KeyRegistry(), 1).diagnostics]

@@ -83,12 +83,6 @@ export interface HookModule {
   readonly tools?: readonly string[]
 }
 
-/** One value with the place it came from. */
-export interface Placed<T> {
-  readonly value: T
-  readonly where: string
-}
-
 /** All files and code, read, checked and merged; nothing started, nothing imported. */
 export interface LoadedConfig {
   /** absolute paths, weakest first, with how each came in */

@@ -73,7 +73,7 @@ export function selectEnvironments(
 }
 
 /** `where` of the `local` that nobody declared. */
-export const IMPLICIT = 'default'
+const IMPLICIT = 'default'
 
 function implicitLocal(cwd: string): EnvironmentSpec {
   return {

@@ -89,12 +89,16 @@ export class Peer {
     const { onProgress, idleTimeoutMs } = options
     const { _meta: meta } = params
     return this.#client
-      .request({ method, params: meta === undefined ? params : { ...params, _meta: { progressToken: 0, ...(meta as JsonObject) } } }, pending as never, {
-        signal: pending as never,
-        timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
-        resetTimeoutOnProgress: true,
-        onprogress: onProgress === undefined ? ignore : (progress) => tell(onProgress, progress as Progress),
-      })
+      .request(
+        { method, params: meta === undefined ? params : { ...params, _meta: { progressToken: 0, ...(meta as JsonObject) } } },
+        pending as never,
+        {
+          signal: pending as never,
+          timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
+          resetTimeoutOnProgress: true,
+          onprogress: onProgress === undefined ? ignore : (progress) => tell(onProgress, progress as Progress),
+        },
+      )
       .catch((error: unknown) => {
         throw pending.failed(error, idleTimeoutMs)
       }) as Promise<JsonObject>

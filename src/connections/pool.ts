@@ -168,7 +168,13 @@ export class ConnectionPool {
     const log = (line: string): void =>
       onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
     const connected = Promise.resolve().then(() =>
-      definition.connect({ signal: this.#ended.signal, environmentId: id, options: environment.spec.executor.options, log, watch: this.#watchdog }),
+      definition.connect({
+        signal: this.#ended.signal,
+        environmentId: id,
+        options: environment.spec.executor.options,
+        log,
+        watch: this.#watchdog,
+      }),
     )
     this.#executors.set(instanceId, connected)
     const forget = (): void => {

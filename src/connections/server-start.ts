@@ -89,7 +89,8 @@ export class ServerStart {
   async #work(): Promise<Started> {
     const { key, environment, registration, executor, enter, notices } = this.#options
     const { launch, policy } = registration
-    if (launch.type === 'http') throw new TaplineError('SERVER_START_FAILED', `${key}: HTTP servers come with a later version`, {
+    if (launch.type === 'http')
+      throw new TaplineError('SERVER_START_FAILED', `${key}: HTTP servers come with a later version`, {
         remedy: 'Use the stdio form of the server until then.',
       })
     const leave = await enter()

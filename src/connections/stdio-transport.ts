@@ -7,6 +7,9 @@ import type { MessageTransport, TransportEnd } from './message-transport.ts'
 import { StderrTail } from './stderr-tail.ts'
 import { StdoutNoise } from './stdout-noise.ts'
 
+// taken at load: a plugin that patches it later changes nothing of what is sent
+const { stringify } = JSON
+
 /** ms without new output after which an ended process is taken to have said everything (a child of it may hold the pipe open). */
 const QUIET_MS = 50
 /** ms after which output of an ended process is no longer waited for. */
@@ -58,7 +61,7 @@ export class StdioTransport implements MessageTransport {
 
   send(message: object): Promise<void> {
     if (this.#ended) return Promise.reject(new Error('the process has ended'))
-    const written = this.#process.write(Buffer.from(`${JSON.stringify(message)}\n`))
+    const written = this.#process.write(Buffer.from(`${stringify(message)}\n`))
     // the request that is written does not wait for the pipe; a pipe that is broken ends the connection
     written.catch((error: unknown) => {
       // mostly the process has just ended, and its exit says more

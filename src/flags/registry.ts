@@ -62,7 +62,7 @@ export class FlagRegistry implements Iterable<Flag> {
 }
 
 /** The environment variable of a flag: upper case, `_` for what a variable cannot hold. */
-export function flagVariable(name: string): string {
+function flagVariable(name: string): string {
   return FLAG_VARIABLE_PREFIX + name.toUpperCase().replace(/[^A-Z0-9_]/g, '_')
 }
 

@@ -18,7 +18,11 @@ export function definePlugin<S extends AnySchema>(spec: {
   apply(ports: HookPorts, options: OutputOf<S>): Applied
 }): HookPluginFactory<InputOf<S>>
 /** A plugin without options. */
-export function definePlugin(spec: { readonly name: string; readonly options?: never; apply(ports: HookPorts): Applied }): HookPluginFactory<void>
+export function definePlugin(spec: {
+  readonly name: string
+  readonly options?: never
+  apply(ports: HookPorts): Applied
+}): HookPluginFactory<void>
 export function definePlugin(spec: {
   readonly name: string
   readonly options?: AnySchema
@@ -32,8 +36,14 @@ export function definePlugin(spec: {
 
 function check(name: string, schema: AnySchema, given: unknown): unknown {
   const result = schema['~standard'].validate(given)
-  if (result instanceof Promise) throw new TaplineError('HOOK_BAD_PLUGIN', `the options of plugin "${name}" are checked asynchronously, which a plugin cannot wait for`)
+  if (result instanceof Promise)
+    throw new TaplineError('HOOK_BAD_PLUGIN', `the options of plugin "${name}" are checked asynchronously, which a plugin cannot wait for`)
   if (result.issues === undefined) return result.value
-  const issues = result.issues.map(({ path, message }) => `${(path ?? []).map((part) => String((part as { key?: unknown })?.key ?? part)).join('.') || 'options'}: ${message}`)
-  throw new TaplineError('HOOK_BAD_PLUGIN', `the options of plugin "${name}" are wrong: ${issues.join('; ')}`, { remedy: 'Correct the options of the plugin.' })
+  const issues = result.issues.map(
+    ({ path, message }) =>
+      `${(path ?? []).map((part) => String((part as { key?: unknown })?.key ?? part)).join('.') || 'options'}: ${message}`,
+  )
+  throw new TaplineError('HOOK_BAD_PLUGIN', `the options of plugin "${name}" are wrong: ${issues.join('; ')}`, {
+    remedy: 'Correct the options of the plugin.',
+  })
 }

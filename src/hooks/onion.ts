@@ -186,8 +186,9 @@ class Layer implements Deadline {
     this.#step.trace(this.#run, error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', this.#started, error.message, this.#step.blocks)
     if (this.#step.blocks) return this.#reject(error)
     this.#run.context.log(error.message)
-    if (this.#result !== null) return this.#resolve(this.#result)
-    // what the tap started is waited for, so that nothing is sent twice
+    if (this.#result !== null)
+      return this.#resolve(this.#result)
+      // what the tap started is waited for, so that nothing is sent twice
     ;(this.#last ?? this.#inner()).then(this.#resolve, this.#reject)
   }
 

@@ -38,12 +38,25 @@ interface Failed extends Ended {
 /** Exactly one of these is the end of every call. */
 export type CallOutcome<M extends Method = 'tools/call'> =
   | (Ended & { readonly outcome: 'completed'; readonly code: 'OK'; readonly result: ResultOf<M> })
-  | (Failed & { readonly outcome: 'refused'; readonly by: 'tap' | 'tap_failure' | 'policy' | 'person' | 'reviewer'; readonly reason: string })
+  | (Failed & {
+      readonly outcome: 'refused'
+      readonly by: 'tap' | 'tap_failure' | 'policy' | 'person' | 'reviewer'
+      readonly reason: string
+    })
   | (Failed & { readonly outcome: 'no_approver' })
   | (Failed & { readonly outcome: 'cancelled'; readonly by: 'host' | 'person' })
   | (Failed & { readonly outcome: 'timed_out'; readonly phase: 'start' | PipelineHook | 'total'; readonly limitMs: number })
-  | (Failed & { readonly outcome: 'ownership_violation'; readonly hook: PipelineHook; readonly tap: string; readonly plugin: string; readonly key: string })
-  | (Failed & { readonly outcome: 'authority_changed'; readonly what: 'permissions' | 'policy' | 'environment' | 'definition' | 'tool_gone' })
+  | (Failed & {
+      readonly outcome: 'ownership_violation'
+      readonly hook: PipelineHook
+      readonly tap: string
+      readonly plugin: string
+      readonly key: string
+    })
+  | (Failed & {
+      readonly outcome: 'authority_changed'
+      readonly what: 'permissions' | 'policy' | 'environment' | 'definition' | 'tool_gone'
+    })
   | (Failed & { readonly outcome: 'server_failed'; readonly rawResult?: Json })
   /** a dispatch tap failed after the call was sent */
   | (Failed & { readonly outcome: 'result_withheld'; readonly hook: PipelineHook; readonly tap: string })

@@ -6,7 +6,8 @@ import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 export type MetaKeyProblem = 'reserved' | 'ownership' | 'needs_prefix'
 
 /** The key grammar of MCP: labels with dots between, a slash, a name. */
-const PREFIXED = /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\/[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
+const PREFIXED =
+  /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\/[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const MCP_LABELS: ReadonlySet<string> = new Set(['mcp', 'modelcontextprotocol'])
 
 /** True for the keys that only the pipeline writes: `codex/*` and `progressToken`. */

@@ -60,15 +60,21 @@ export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Dec
   assertNoOwner(run, step, returned)
   const keys = Reflect.ownKeys(returned)
   // a Map, or a verdict in disguise: whatever it means, it is no patch
-  if (keys.length === 0 && Object.getPrototypeOf(returned) !== Object.prototype) throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object that is no patch')
+  if (keys.length === 0 && Object.getPrototypeOf(returned) !== Object.prototype)
+    throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object that is no patch')
   for (const key of keys) {
     if (typeof key === 'symbol') throw step.error(run, 'HOOK_BAD_RETURN', 'returned a key that is a symbol')
     const problem = metaKeyProblem(key)
     if (problem === 'reserved') throw step.error(run, 'HOOK_BAD_RETURN', `returned the reserved key ${key}`)
-    if (problem === 'needs_prefix') throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
+    if (problem === 'needs_prefix')
+      throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
     const other = run.patch?.get(key)
     if (other !== undefined && other.by?.instance !== step.instance) {
-      throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${key}, which ${other.by === null ? 'the caller' : `plugin "${other.by.plugin}"`} has set already,`)
+      throw step.error(
+        run,
+        'HOOK_BAD_RETURN',
+        `returned the key ${key}, which ${other.by === null ? 'the caller' : `plugin "${other.by.plugin}"`} has set already,`,
+      )
     }
     patch.push([key, jsonCopy(run, step, returned[key], key)])
   }
@@ -94,7 +100,9 @@ export function readResult(run: CallRun, step: TapStep, value: unknown, fromNext
 }
 
 function refusal(run: CallRun, step: TapStep, reason = 'no reason given'): TaplineError {
-  return new HookError('CALL_REFUSED', `tap "${step.name}" of plugin "${step.plugin}" refused the call: ${reason}`, step, run.id, { data: { by: 'tap', reason } })
+  return new HookError('CALL_REFUSED', `tap "${step.name}" of plugin "${step.plugin}" refused the call: ${reason}`, step, run.id, {
+    data: { by: 'tap', reason },
+  })
 }
 
 /** The error for a value that is not what it should be; an attempt to move the call has its own code, whatever else is wrong. */
@@ -157,6 +165,11 @@ function jsonCopy(run: CallRun, step: TapStep, value: unknown, what: string): Js
   try {
     return strictSnapshot(value)
   } catch (error) {
-    throw step.error(run, 'HOOK_BAD_RETURN', `returned ${what} that cannot be written as JSON (${messageOf(error).split('\n', 1)[0]}),`, error)
+    throw step.error(
+      run,
+      'HOOK_BAD_RETURN',
+      `returned ${what} that cannot be written as JSON (${messageOf(error).split('\n', 1)[0]}),`,
+      error,
+    )
   }
 }

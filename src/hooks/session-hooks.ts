@@ -31,7 +31,11 @@ export interface PluginEntry {
   readonly filter: TapFilter
 }
 
-const ACCEPT: Readonly<Record<'resolve' | 'approve' | 'attachMetadata', Accept>> = { resolve: acceptResolve, approve: acceptApprove, attachMetadata: acceptMetadata }
+const ACCEPT: Readonly<Record<'resolve' | 'approve' | 'attachMetadata', Accept>> = {
+  resolve: acceptResolve,
+  approve: acceptApprove,
+  attachMetadata: acceptMetadata,
+}
 
 interface RegisteredTap {
   readonly id: string
@@ -56,7 +60,12 @@ export interface SessionHooks {
  * Runs `apply` of every plugin and puts all taps in order: `before` > `stage` > registration.
  * Throws HOOK_BAD_PLUGIN or HOOK_BAD_TAP; what earlier plugins returned is then disposed of.
  */
-export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['session'], builtins: Builtins, wheel: DeadlineWheel): SessionHooks {
+export function buildHooks(
+  entries: readonly PluginEntry[],
+  session: HookPorts['session'],
+  builtins: Builtins,
+  wheel: DeadlineWheel,
+): SessionHooks {
   const taps: RegisteredTap[] = []
   const disposables: (Disposable | AsyncDisposable)[] = []
   try {
@@ -77,11 +86,21 @@ export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['
       if (disposable !== undefined) disposables.push(disposable)
     }
     const series = (hook: keyof typeof ACCEPT, builtin: BuiltinStep, at: 'first' | 'last'): Series => {
-      const raw = rawHook(hook, taps, (tap) => new TapStep(tap.spec, filterOf(tap), ACCEPT[hook], tap.entry.plugin), (steps) => compileSeries(steps, wheel))
+      const raw = rawHook(
+        hook,
+        taps,
+        (tap) => new TapStep(tap.spec, filterOf(tap), ACCEPT[hook], tap.entry.plugin),
+        (steps) => compileSeries(steps, wheel),
+      )
       raw.tap({ name: `tapline:${hook}`, stage: at === 'first' ? -Infinity : Infinity, step: builtin }, never)
       return (run) => raw.promise(run)
     }
-    const onion = rawHook('dispatch', taps, (tap) => new TapStep(tap.spec, filterOf(tap), never, tap.entry.plugin), (steps) => compileOnion(steps as TapStep[], builtins.connection, wheel))
+    const onion = rawHook(
+      'dispatch',
+      taps,
+      (tap) => new TapStep(tap.spec, filterOf(tap), never, tap.entry.plugin),
+      (steps) => compileOnion(steps as TapStep[], builtins.connection, wheel),
+    )
     return {
       resolve: series('resolve', builtins.resolver, 'first'),
       approve: series('approve', builtins.policy, 'last'),
@@ -89,7 +108,9 @@ export function buildHooks(entries: readonly PluginEntry[], session: HookPorts['
       dispatch: (run) => onion.promise(run) as unknown as ReturnType<Onion>,
       observers: taps
         .filter(({ spec }) => spec.hook === 'settled')
-        .map((tap) => Object.freeze({ hook: 'settled' as const, name: tap.spec.name, plugin: tap.spec.plugin, filter: filterOf(tap), fn: tap.spec.fn })),
+        .map((tap) =>
+          Object.freeze({ hook: 'settled' as const, name: tap.spec.name, plugin: tap.spec.plugin, filter: filterOf(tap), fn: tap.spec.fn }),
+        ),
       filters: taps.map(({ spec, entry }) => ({ spec, filters: [entry.filter, spec.filter] })),
       disposables,
     }
@@ -109,14 +130,22 @@ const never = (): never => {
   throw new TaplineError('INTERNAL', 'a hook was called around its compiled form')
 }
 
-const filterOf = ({ spec, entry }: RegisteredTap): ReturnType<typeof compileFilter> => compileFilter(spec.methods, entry.filter, spec.filter)
+const filterOf = ({ spec, entry }: RegisteredTap): ReturnType<typeof compileFilter> =>
+  compileFilter(spec.methods, entry.filter, spec.filter)
 
 type Step = TapStep | BuiltinStep
 
 /** A tapable hook with the plugins' taps in it; `compile` builds a loop over the steps in place of generated code. */
-function rawHook(hook: HookName, taps: readonly RegisteredTap[], makeStep: (tap: RegisteredTap) => Step, compile: (steps: readonly Step[]) => (run: never) => unknown): AsyncSeriesHook<[unknown], { step: Step }> {
+function rawHook(
+  hook: HookName,
+  taps: readonly RegisteredTap[],
+  makeStep: (tap: RegisteredTap) => Step,
+  compile: (steps: readonly Step[]) => (run: never) => unknown,
+): AsyncSeriesHook<[unknown], { step: Step }> {
   const raw = new AsyncSeriesHook<[unknown], { step: Step }>(['run'], hook)
-  Object.assign(raw, { compile: (options: { readonly taps: readonly { readonly step: Step }[] }) => compile(options.taps.map((tap) => tap.step)) })
+  Object.assign(raw, {
+    compile: (options: { readonly taps: readonly { readonly step: Step }[] }) => compile(options.taps.map((tap) => tap.step)),
+  })
   // tapable looks only at what is registered already, so the whole order is worked out first and given as stages
   for (const [index, tap] of inOrder(taps.filter(({ spec }) => spec.hook === hook)).entries()) {
     raw.tap({ name: tap.id, stage: index, step: makeStep(tap) }, never)
@@ -130,7 +159,9 @@ function inOrder(taps: readonly RegisteredTap[]): readonly RegisteredTap[] {
   const inFront = new Map<RegisteredTap, RegisteredTap[]>(byStage.map((tap) => [tap, []]))
   for (const tap of byStage) {
     for (const name of new Set(tap.spec.before)) {
-      const named = byStage.filter((other) => other !== tap && (other.spec.name === name || `${other.spec.plugin}/${other.spec.name}` === name))
+      const named = byStage.filter(
+        (other) => other !== tap && (other.spec.name === name || `${other.spec.plugin}/${other.spec.name}` === name),
+      )
       if (named.length === 0) throw badBefore(tap.spec, `names "${name}" in before, and no plugin has such a tap on this hook`)
       for (const other of named) inFront.get(other)!.push(tap)
     }
@@ -149,7 +180,11 @@ function inOrder(taps: readonly RegisteredTap[]): readonly RegisteredTap[] {
 }
 
 const badBefore = (spec: TapSpec, problem: string): TaplineError =>
-  new TaplineError('HOOK_BAD_TAP', `plugin "${spec.plugin}": tap "${spec.name}" on ${spec.hook} ${problem}`, { hook: spec.hook, tap: spec.name, plugin: spec.plugin })
+  new TaplineError('HOOK_BAD_TAP', `plugin "${spec.plugin}": tap "${spec.name}" on ${spec.hook} ${problem}`, {
+    hook: spec.hook,
+    tap: spec.name,
+    plugin: spec.plugin,
+  })
 
 /** What `dispatch.tap` would be, for plugins that no compiler has seen. */
 const wraps = (plugin: string) => (): never => {
@@ -161,7 +196,11 @@ const wraps = (plugin: string) => (): never => {
 }
 
 /** Runs `apply` with ports that close behind it. */
-function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], register: (spec: TapSpec) => void): Disposable | AsyncDisposable | undefined {
+function applyPlugin(
+  { plugin }: PluginEntry,
+  session: HookPorts['session'],
+  register: (spec: TapSpec) => void,
+): Disposable | AsyncDisposable | undefined {
   const name: unknown = plugin?.name
   if (typeof plugin !== 'object' || typeof name !== 'string' || name.trim() === '' || typeof plugin.apply !== 'function') {
     throw new TaplineError('HOOK_BAD_PLUGIN', 'a hook plugin is an object with a name and an apply function', {
@@ -171,10 +210,17 @@ function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], reg
   let isOpen = true
   const port = (hook: HookName): Record<'tap' | 'tapPromise', (options: unknown, fn: unknown) => void> => {
     const add = (kind: TapSpec['kind']) => (options: unknown, fn: unknown) => {
-      if (!isOpen) throw new TaplineError('HOOK_BAD_TAP', `plugin "${name}" registers a tap on ${hook} after apply: taps are fixed when a session starts`, { hook, plugin: name })
+      if (!isOpen)
+        throw new TaplineError(
+          'HOOK_BAD_TAP',
+          `plugin "${name}" registers a tap on ${hook} after apply: taps are fixed when a session starts`,
+          { hook, plugin: name },
+        )
       register(readTapSpec(hook, name, kind, options, fn))
     }
-    return Object.freeze(hook === 'dispatch' ? { tap: wraps(name), tapPromise: add('promise') } : { tap: add('sync'), tapPromise: add('promise') }) as never
+    return Object.freeze(
+      hook === 'dispatch' ? { tap: wraps(name), tapPromise: add('promise') } : { tap: add('sync'), tapPromise: add('promise') },
+    ) as never
   }
   const hooks = Object.freeze({
     resolve: port('resolve'),
@@ -199,9 +245,12 @@ function applyPlugin({ plugin }: PluginEntry, session: HookPorts['session'], reg
   if (returned === undefined) return undefined
   // an async apply that fails must not end the host's process as well
   if (types.isPromise(returned)) returned.catch(() => {})
-  if (typeof returned === 'object' && returned !== null && (Symbol.dispose in returned || Symbol.asyncDispose in returned)) return returned as Disposable
+  if (typeof returned === 'object' && returned !== null && (Symbol.dispose in returned || Symbol.asyncDispose in returned))
+    return returned as Disposable
   throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" returned something that is neither nothing nor a disposable`, {
     plugin: name,
-    remedy: types.isPromise(returned) ? 'Take async away: apply is synchronous, and taps that it registers later would be lost.' : 'Return nothing, or an object with Symbol.dispose or Symbol.asyncDispose.',
+    remedy: types.isPromise(returned)
+      ? 'Take async away: apply is synchronous, and taps that it registers later would be lost.'
+      : 'Return nothing, or an object with Symbol.dispose or Symbol.asyncDispose.',
   })
 }

@@ -165,7 +165,9 @@ function remedyFor(hook: PipelineHook, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' |
     if (hook === 'dispatch') return 'What next() gives is frozen: change a copy, and return that.'
     return 'A call and its arguments are frozen: change a copy, and return it from resolve as { arguments }.'
   }
-  return hook === 'approve' ? 'Correct the tap; to refuse a call it returns deny(reason).' : 'Correct the tap; TAPLINE_DEBUG=1 shows its stack on the command line.'
+  return hook === 'approve'
+    ? 'Correct the tap; to refuse a call it returns deny(reason).'
+    : 'Correct the tap; TAPLINE_DEBUG=1 shows its stack on the command line.'
 }
 
 /** `file:line:column` of the author's code, or nothing. */

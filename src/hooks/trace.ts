@@ -10,7 +10,18 @@ export interface TapTrace {
   readonly tap: string
   readonly plugin: string
   readonly mode: 'shadow' | 'enforce'
-  readonly decision: 'none' | 'rewrite' | 'allow' | 'deny' | 'ask' | 'patch' | 'called_next' | 'answered' | 'failed' | 'timed_out' | 'changed_owner'
+  readonly decision:
+    | 'none'
+    | 'rewrite'
+    | 'allow'
+    | 'deny'
+    | 'ask'
+    | 'patch'
+    | 'called_next'
+    | 'answered'
+    | 'failed'
+    | 'timed_out'
+    | 'changed_owner'
   /** false in shadow mode: what would have happened */
   readonly inEffect: boolean
   readonly reason?: string
@@ -21,7 +32,10 @@ export interface TapTrace {
 export interface CallTrace {
   readonly candidates: readonly ServerKey[]
   readonly taps: readonly TapTrace[]
-  readonly approval: { readonly source: 'not_needed' | 'tap' | 'mode' | 'remembered' | 'reviewer' | 'person'; readonly waitedMs: number } | null
+  readonly approval: {
+    readonly source: 'not_needed' | 'tap' | 'mode' | 'remembered' | 'reviewer' | 'person'
+    readonly waitedMs: number
+  } | null
   /** keys of `_meta` and who set them; reserved keys of a caller that were dropped have `by: 'dropped'` */
   readonly metaKeys: readonly { readonly key: string; readonly by: string }[]
   readonly connection: { readonly id: string; readonly reused: boolean } | null

@@ -19,7 +19,7 @@ export class ApprovalMemory {
  * What an approval is bound to (spec 60): key, raw tool, and digests of the tool's definition, of the launch definition as it is written
  * (so that a rotated token does not ask again) and of the environment's. Anything of that changed: another key, so the person is asked.
  */
-export function approvalKey(call: SealedCall): string {
+function approvalKey(call: SealedCall): string {
   const { name, environmentId, installationId } = call.owner
   return digest([
     [name, environmentId, installationId],

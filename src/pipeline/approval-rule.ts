@@ -45,7 +45,15 @@ export function underPolicy(need: ApprovalNeed, policy: ApprovalPolicy, permissi
 }
 
 /** What becomes of a call to this tool under this governance, before anybody has a say. */
-export function needOf({ registration: { policy } }: Pick<CatalogEntry, 'registration'>, tool: ToolRecord, { approvalPolicy, permissions }: Governance): 'run' | 'ask' | 'refuse' {
+export function needOf(
+  { registration: { policy } }: Pick<CatalogEntry, 'registration'>,
+  tool: ToolRecord,
+  { approvalPolicy, permissions }: Governance,
+): 'run' | 'ask' | 'refuse' {
   const mode = approvalModeOf(policy, tool.name)
-  return underPolicy(approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: policy.trustAnnotations }), approvalPolicy, permissions)
+  return underPolicy(
+    approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: policy.trustAnnotations }),
+    approvalPolicy,
+    permissions,
+  )
 }

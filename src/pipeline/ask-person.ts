@@ -14,7 +14,8 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     throw new TaplineError('CALL_NO_APPROVER', 'a person would be asked')
   }
   const subject = `${call.target || call.method} of ${call.owner}`
-  if (host.approver === null) throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, untrustedHint(run))
+  if (host.approver === null)
+    throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, untrustedHint(run))
   const question: ApprovalQuestion = Object.freeze({
     id: `${run.id}.approval`,
     callId: run.callId,
@@ -30,7 +31,8 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     canRemember: Object.freeze(canRemember ? (['session'] as const) : []),
     notes: Object.freeze(asks.map(({ plugin, text }) => ({ plugin, question: text ?? '' }))),
   })
-  const state = (now: 'asked' | 'answered' | 'withdrawn'): void => host.question({ id: question.id, callId: run.callId, owner: call.owner, state: now })
+  const state = (now: 'asked' | 'answered' | 'withdrawn'): void =>
+    host.question({ id: question.id, callId: run.callId, owner: call.owner, state: now })
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), host.approvalTimeoutMs)
   const began = performance.now()
@@ -43,24 +45,41 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
   } catch (error) {
     state('withdrawn')
     run.assertRunning()
-    if (limit.signal.aborted) throw new TaplineError('CALL_APPROVAL_TIMED_OUT', `nobody answered within ${Math.round(host.approvalTimeoutMs / 100) / 10} s whether ${subject} may run`, { data: { limitMs: host.approvalTimeoutMs } })
-    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${messageOf(error)}`, { cause: error, data: { reason: 'the question could not be put' } })
+    if (limit.signal.aborted)
+      throw new TaplineError(
+        'CALL_APPROVAL_TIMED_OUT',
+        `nobody answered within ${Math.round(host.approvalTimeoutMs / 100) / 10} s whether ${subject} may run`,
+        { data: { limitMs: host.approvalTimeoutMs } },
+      )
+    throw new TaplineError('CALL_DECLINED', `the question about ${subject} could not be put: ${messageOf(error)}`, {
+      cause: error,
+      data: { reason: 'the question could not be put' },
+    })
   } finally {
     clearTimeout(timer)
     run.limit.resume()
   }
   run.assertRunning()
-  if (answer === null) throw new TaplineError('CALL_DECLINED', `the answer to the question about ${subject} could not be read, which counts as no`)
+  if (answer === null)
+    throw new TaplineError('CALL_DECLINED', `the answer to the question about ${subject} could not be read, which counts as no`)
   if (answer.action === 'cancel') throw new TaplineError('CALL_DISMISSED', `the question about ${subject} was closed without an answer`)
   if (answer.action === 'decline') {
-    throw new TaplineError('CALL_DECLINED', `a person declined ${subject}${answer.reason === undefined ? '' : `: ${answer.reason}`}`, { data: { reason: answer.reason ?? 'a person said no' } })
+    throw new TaplineError('CALL_DECLINED', `a person declined ${subject}${answer.reason === undefined ? '' : `: ${answer.reason}`}`, {
+      data: { reason: answer.reason ?? 'a person said no' },
+    })
   }
   // what the person saw must still hold before anything is remembered
   assertAuthority(run)
   if (answer.remember === 'session') {
     // a yes to this call alone, where no more was offered
     if (canRemember) host.memory.remember(call)
-    else host.reportOnce(`remember ${subject}`, { code: 'not_remembered', severity: 'info', message: `the approval of ${subject} counted once: canRemember did not offer more`, owner: call.owner })
+    else
+      host.reportOnce(`remember ${subject}`, {
+        code: 'not_remembered',
+        severity: 'info',
+        message: `the approval of ${subject} counted once: canRemember did not offer more`,
+        owner: call.owner,
+      })
   }
   run.trace?.approval('person', performance.now() - began)
 }
@@ -77,7 +96,10 @@ function why(run: PipelineRun): string {
 function untrustedHint(run: PipelineRun): ErrorDetails {
   const { entry, tool } = run.sealed
   if (entry.registration.policy.trustAnnotations || tool?.annotations.readOnlyHint !== true) return {}
-  return { remedy: 'Give the session an approver (on the command line: a terminal, or --approve), or set trustAnnotations of the server in a file of your own: its readOnlyHint then counts.' }
+  return {
+    remedy:
+      'Give the session an approver (on the command line: a terminal, or --approve), or set trustAnnotations of the server in a file of your own: its readOnlyHint then counts.',
+  }
 }
 
 /** The approver's answer; rejects when the call or the limit ends first. */

@@ -16,7 +16,7 @@ const TEXT: Readonly<Record<AuthorityChange, string>> = {
 }
 
 /** The first difference to what was captured when the call was resolved, or null. */
-export function authorityChange(run: PipelineRun): AuthorityChange | null {
+function authorityChange(run: PipelineRun): AuthorityChange | null {
   const call = run.sealed
   const { environment, governance: captured, tool } = call
   if (run.host.environment(environment.id) !== environment) return 'environment'
@@ -33,5 +33,8 @@ export function authorityChange(run: PipelineRun): AuthorityChange | null {
 /** Throws CALL_AUTHORITY_CHANGED with what changed. */
 export function assertAuthority(run: PipelineRun): void {
   const what = authorityChange(run)
-  if (what !== null) throw new TaplineError('CALL_AUTHORITY_CHANGED', `the call to ${run.sealed.owner} was stopped: ${TEXT[what]} after it was judged`, { data: { what } })
+  if (what !== null)
+    throw new TaplineError('CALL_AUTHORITY_CHANGED', `the call to ${run.sealed.owner} was stopped: ${TEXT[what]} after it was judged`, {
+      data: { what },
+    })
 }

@@ -11,7 +11,11 @@ import { readToolResult } from './tool-result.ts'
 
 /** How often a list that changes all the time is waited for. */
 const REFRESHES = 5
-const LISTS: Partial<Record<Method, ListKind>> = { 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates', 'prompts/list': 'prompts' }
+const LISTS: Partial<Record<Method, ListKind>> = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+}
 
 /** Compares the authority and writes, in one turn. Called again (a retry), it does both again. */
 export function send(callRun: CallRun): Promise<JsonObject> {
@@ -28,14 +32,17 @@ async function refresh(run: PipelineRun): Promise<JsonObject> {
     await sealedCallOf(run).connection.ready({ signal: run.signal })
     if (sealedCallOf(run).connection.tools !== null) return write(run)
   }
-  throw new TaplineError('SERVER_FAILED', `${sealedCallOf(run).owner} changes its tools faster than they can be listed`, { data: { sent: 'no' } })
+  throw new TaplineError('SERVER_FAILED', `${sealedCallOf(run).owner} changes its tools faster than they can be listed`, {
+    data: { sent: 'no' },
+  })
 }
 
 function write(run: PipelineRun): Promise<JsonObject> {
   const call = sealedCallOf(run)
   const { connection, owner } = call
   run.assertRunning()
-  if (connection.key !== owner) throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
+  if (connection.key !== owner)
+    throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
   assertAuthority(run)
   // one page that the host asks for by its cursor is an ordinary request
   const { cursor } = run.arguments.value
@@ -64,8 +71,7 @@ function write(run: PipelineRun): Promise<JsonObject> {
         run.sent = before
         // what could not be written as JSON was no request in the first place
         run.arguments.own()
-      }
-      else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
+      } else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
       throw error
     },
   )
@@ -106,4 +112,3 @@ export function paramsOf(run: PipelineRun): JsonObject {
   if (meta !== undefined) params['_meta'] = meta
   return params as JsonObject
 }
-

@@ -8,7 +8,11 @@ export function modelResult(result: { readonly [key: string]: unknown }): ForMod
   const { content } = result as { readonly content?: readonly ContentBlock[] }
   if (!Array.isArray(content)) return modelText(JSON.stringify(result), false)
   // frozen, because observers see it before the host does
-  return Object.freeze({ text: content.map(textOf).filter(Boolean).join('\n'), isError: result['isError'] === true, content: content as readonly ContentBlock[] })
+  return Object.freeze({
+    text: content.map(textOf).filter(Boolean).join('\n'),
+    isError: result['isError'] === true,
+    content: content as readonly ContentBlock[],
+  })
 }
 
 /** One text block. */

@@ -38,6 +38,11 @@ export interface PipelineHost extends RunContext {
   report(diagnostic: Diagnostic): void
   /** reports only the first one under an id */
   reportOnce(id: string, diagnostic: Diagnostic): void
-  question(event: { readonly id: string; readonly callId: string; readonly owner: ServerKey; readonly state: 'asked' | 'answered' | 'withdrawn' }): void
+  question(event: {
+    readonly id: string
+    readonly callId: string
+    readonly owner: ServerKey
+    readonly state: 'asked' | 'answered' | 'withdrawn'
+  }): void
   settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void
 }

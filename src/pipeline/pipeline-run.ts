@@ -44,7 +44,13 @@ export class PipelineRun extends CallRun implements ResolverContext {
 
   /** Throws CALL_INVALID_REQUEST for arguments that are not an object. */
   constructor(id: string, host: PipelineHost, request: PipelineRequest, options: CallOptions, isTraced: boolean, isExplanation: boolean) {
-    super(id, request.method, new CallArguments(request.arguments), host, isTraced ? new TraceRecorder(host.flags, (text) => host.secrets.redact(text)) : null)
+    super(
+      id,
+      request.method,
+      new CallArguments(request.arguments),
+      host,
+      isTraced ? new TraceRecorder(host.flags, (text) => host.secrets.redact(text)) : null,
+    )
     this.host = host
     this.request = request
     this.options = options

@@ -97,7 +97,8 @@ export class Pipeline {
     if (broken !== null) this.#fail(run, broken)
     else if (signal === undefined) this.#drive(run, 0)
     else {
-      const abort = (): void => this.#fail(run, new TaplineError('CALL_CANCELLED', 'the call was cancelled by its caller', { cause: signal.reason as unknown }))
+      const abort = (): void =>
+        this.#fail(run, new TaplineError('CALL_CANCELLED', 'the call was cancelled by its caller', { cause: signal.reason as unknown }))
       if (signal.aborted) abort()
       else {
         signal.addEventListener('abort', abort, { once: true })
@@ -165,7 +166,10 @@ export class Pipeline {
 
   readonly #timedOut = (run: PipelineRun): void => {
     const { limitMs } = run.limit
-    this.#fail(run, new TaplineError('CALL_TIMED_OUT', `the call did not end within ${limitMs} ms (it was in ${run.phase})`, { data: { limitMs } }))
+    this.#fail(
+      run,
+      new TaplineError('CALL_TIMED_OUT', `the call did not end within ${limitMs} ms (it was in ${run.phase})`, { data: { limitMs } }),
+    )
   }
 
   #leave(run: PipelineRun): void {

@@ -15,7 +15,8 @@ export function decide(callRun: CallRun): Promise<void> | undefined {
   if (tool === null) {
     // a tap may have rewritten it
     const { uri } = run.arguments.value
-    if (run.method === 'resources/read' && (typeof uri !== 'string' || uri === '')) throw new TaplineError('CALL_INVALID_REQUEST', 'a resource is read by its uri')
+    if (run.method === 'resources/read' && (typeof uri !== 'string' || uri === ''))
+      throw new TaplineError('CALL_INVALID_REQUEST', 'a resource is read by its uri')
     return judge(run)
   }
   const schema = run.host.schemas.get(tool)
@@ -33,9 +34,17 @@ function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefi
     run.arguments.own()
     problem = schema.check(run.arguments.value)
   }
-  if (problem !== null) throw new TaplineError('CALL_INVALID_REQUEST', `the arguments of ${target} (${owner}) do not fit its schema: ${problem}`)
-  if (schema.disabled !== null) run.host.reportOnce(`schema ${owner} ${target}`, { code: 'schema_unusable', severity: 'warning', message: `arguments of ${target} (${owner}) are not checked: ${schema.disabled}`, owner })
-  if (!toolIsEnabled(entry.registration.policy, target)) throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(target)} of ${owner} is disabled by the configuration`)
+  if (problem !== null)
+    throw new TaplineError('CALL_INVALID_REQUEST', `the arguments of ${target} (${owner}) do not fit its schema: ${problem}`)
+  if (schema.disabled !== null)
+    run.host.reportOnce(`schema ${owner} ${target}`, {
+      code: 'schema_unusable',
+      severity: 'warning',
+      message: `arguments of ${target} (${owner}) are not checked: ${schema.disabled}`,
+      owner,
+    })
+  if (!toolIsEnabled(entry.registration.policy, target))
+    throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(target)} of ${owner} is disabled by the configuration`)
   return judge(run)
 }
 
@@ -45,7 +54,9 @@ function judge(run: PipelineRun): Promise<void> | undefined {
   const { entry, target, question, governance, tool, owner } = run.sealed
   const mode = tool === null ? 'approve' : approvalModeOf(entry.registration.policy, target)
   if (mode === 'deny') {
-    throw new TaplineError('CALL_REFUSED', `tool ${JSON.stringify(target)} of ${owner} has the approval mode "deny"`, { data: { by: 'policy', reason: 'the approval mode of the tool is "deny"' } })
+    throw new TaplineError('CALL_REFUSED', `tool ${JSON.stringify(target)} of ${owner} has the approval mode "deny"`, {
+      data: { by: 'policy', reason: 'the approval mode of the tool is "deny"' },
+    })
   }
   const asks = run.votes?.filter((vote) => vote.kind === 'ask') ?? []
   if (asks.length > 0) {
@@ -69,4 +80,7 @@ function askAbout(run: PipelineRun, asks: readonly Vote[], canRemember: boolean)
 }
 
 const never = (run: PipelineRun): TaplineError =>
-  new TaplineError('APPROVAL_POLICY_NEVER', `${run.sealed.target || run.method} of ${run.sealed.owner} needs approval, but the approval policy of environment "${run.sealed.environment.id}" is never`)
+  new TaplineError(
+    'APPROVAL_POLICY_NEVER',
+    `${run.sealed.target || run.method} of ${run.sealed.owner} needs approval, but the approval policy of environment "${run.sealed.environment.id}" is never`,
+  )

@@ -7,7 +7,12 @@ import type { ServerKey } from '../servers/key.ts'
 /** How a request says which server it means. Untrusted, except for `owner`. */
 export type Target =
   | { readonly by: 'name'; readonly name: string; readonly namespace: string | undefined }
-  | { readonly by: 'server'; readonly server: string; readonly environmentId: string | null | undefined; readonly installationId: string | null | undefined }
+  | {
+      readonly by: 'server'
+      readonly server: string
+      readonly environmentId: string | null | undefined
+      readonly installationId: string | null | undefined
+    }
   | { readonly by: 'owner'; readonly owner: ServerKey }
   /** a request that says nothing that can be looked up: it ends with this error */
   | { readonly by: 'nothing'; readonly error: TaplineError }

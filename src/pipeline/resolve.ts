@@ -35,7 +35,8 @@ function meet(run: PipelineRun, { entry, tool }: Located): Promise<void> | undef
   const { policy, problem } = entry.registration
   if (!policy.enabled) throw new TaplineError('SERVER_DISABLED', `server ${entry.key} is disabled`)
   if (problem !== null) throw problem
-  if (run.method === 'tools/call' && !toolIsEnabled(policy, tool)) throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(tool)} of ${entry.key} is disabled by the configuration`)
+  if (run.method === 'tools/call' && !toolIsEnabled(policy, tool))
+    throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(tool)} of ${entry.key} is disabled by the configuration`)
   run.startLimit(policy.toolTotalTimeoutMs)
   const connection = run.host.connection(entry)
   run.trace?.connection(connection.id, connection.state === 'connected')
@@ -53,7 +54,11 @@ function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, tar
   run.phase = 'resolve'
   const { registration } = entry
   const environment = run.host.environment(registration.executesOn)
-  if (environment === undefined) throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${registration.executesOn}", which is not declared`)
+  if (environment === undefined)
+    throw new TaplineError(
+      'ENVIRONMENT_UNKNOWN',
+      `server ${entry.key} runs on the environment "${registration.executesOn}", which is not declared`,
+    )
   const tool = run.method === 'tools/call' ? toolOf(entry, listing, target) : null
   run.seal(
     new SealedCall({
@@ -75,8 +80,14 @@ function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, tar
 function toolOf(entry: CatalogEntry, { tools }: ToolListing, name: string): ToolRecord {
   const record = tools.get(name)
   if (record !== undefined) return record
-  const near = nearest(name, [...tools.keys()].filter((tool) => toolIsEnabled(entry.registration.policy, tool)))
-  throw new TaplineError('UNKNOWN_TOOL', `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near !== null ? `: did you mean ${JSON.stringify(near)}?` : ''}`)
+  const near = nearest(
+    name,
+    [...tools.keys()].filter((tool) => toolIsEnabled(entry.registration.policy, tool)),
+  )
+  throw new TaplineError(
+    'UNKNOWN_TOOL',
+    `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near !== null ? `: did you mean ${JSON.stringify(near)}?` : ''}`,
+  )
 }
 
 function questionFor(entry: CatalogEntry, tool: ToolRecord, governance: Governance): PolicyQuestion | null {

@@ -54,7 +54,17 @@ export abstract class BaseResolver implements Resolver {
       }
       default: {
         // lists and reads have rules of their own for what is left out
-        if (method !== 'tools/call') return { entry: one(this.selectForResources({ server: target.server, environmentId: target.environmentId, installationId: target.installationId })), tool: subject }
+        if (method !== 'tools/call')
+          return {
+            entry: one(
+              this.selectForResources({
+                server: target.server,
+                environmentId: target.environmentId,
+                installationId: target.installationId,
+              }),
+            ),
+            tool: subject,
+          }
         const selection = selectServer(this.view, target)
         if (selection.error !== undefined) throw withCandidates(selection.error, selection.candidates)
         return { entry: selection.entry, tool: subject }
@@ -69,6 +79,9 @@ function one(selection: ResourceSelection): CatalogEntry {
 }
 
 /** The error with the keys that the request could have meant, for `candidates` of the outcome. */
-export function withCandidates(error: TaplineError, candidates: readonly CatalogEntry[]): TaplineError {
-  return new TaplineError(error.code, error.message, { remedy: error.remedy, data: { ...error.data, keys: candidates.map(({ key }) => key) } })
+function withCandidates(error: TaplineError, candidates: readonly CatalogEntry[]): TaplineError {
+  return new TaplineError(error.code, error.message, {
+    remedy: error.remedy,
+    data: { ...error.data, keys: candidates.map(({ key }) => key) },
+  })
 }

@@ -20,8 +20,10 @@ export interface ResourceSelection {
 
 /** The rules of a session whose names carry no environment. Throws UNKNOWN_ARGUMENT, UNKNOWN_SERVER, CALL_INVALID_REQUEST. */
 export function selectUnscoped(view: CatalogView, query: ResourceQuery): ResourceSelection {
-  if (query.environmentId) throw new TaplineError('UNKNOWN_ARGUMENT', 'environment_id is not an argument while multiple environments are off')
-  if (query.installationId) throw new TaplineError('UNKNOWN_ARGUMENT', 'installation_id is not an argument while multiple environments are off')
+  if (query.environmentId)
+    throw new TaplineError('UNKNOWN_ARGUMENT', 'environment_id is not an argument while multiple environments are off')
+  if (query.installationId)
+    throw new TaplineError('UNKNOWN_ARGUMENT', 'installation_id is not an argument while multiple environments are off')
   const server = serverOf(query)
   if (server === null) return { servers: view.servers, isMerged: true }
   const [entry] = view.named(server)
@@ -44,7 +46,12 @@ export function selectScoped(view: CatalogView, selected: readonly string[], que
     const id = query.environmentId.trim()
     const inEnvironment = scoped.filter(({ key }) => key.environmentId === id)
     // a thread-wide server answers to its selector, and to the environment where it executes unless another server has that name there
-    fits = id === THREAD_WIDE ? wide : inEnvironment.length > 0 ? inEnvironment : wide.filter(({ registration }) => registration.executesOn === id)
+    fits =
+      id === THREAD_WIDE
+        ? wide
+        : inEnvironment.length > 0
+          ? inEnvironment
+          : wide.filter(({ registration }) => registration.executesOn === id)
   } else if (wide.length > 0 && scoped.length > 0) {
     throw ambiguous(`${JSON.stringify(server)} fits several MCP servers`, named)
   } else if (scoped.length > 0 && selected.length > 1) {
@@ -71,9 +78,13 @@ function serverOf({ server, cursor }: ResourceQuery): string | null {
 
 function unknown(server: string, named: readonly CatalogEntry[]): TaplineError {
   const others = named.length === 0 ? '' : `; there is ${named.map(({ key }) => displayKey(key)).join(', ')}`
-  return new TaplineError('UNKNOWN_SERVER', `unknown MCP server '${server.slice(0, 140)}' for the selected environment${others}`, { data: { keys: named.map(({ key }) => key) } })
+  return new TaplineError('UNKNOWN_SERVER', `unknown MCP server '${server.slice(0, 140)}' for the selected environment${others}`, {
+    data: { keys: named.map(({ key }) => key) },
+  })
 }
 
 function ambiguous(text: string, candidates: readonly CatalogEntry[]): TaplineError {
-  return new TaplineError('AMBIGUOUS_SERVER', `${text}: ${candidates.map(({ key }) => displayKey(key)).join(', ')}`, { data: { keys: candidates.map(({ key }) => key) } })
+  return new TaplineError('AMBIGUOUS_SERVER', `${text}: ${candidates.map(({ key }) => displayKey(key)).join(', ')}`, {
+    data: { keys: candidates.map(({ key }) => key) },
+  })
 }

@@ -16,7 +16,14 @@ export function prepareSandbox(callRun: CallRun): Promise<void> | undefined {
   const run = callRun as PipelineRun
   const call = run.sealed
   const executable = call.environment.spec.codexExecutable
-  if (executable === null || !isAbsolute(executable) || call.environment.executor !== 'local' || call.connection.transport !== 'stdio' || !optsIn(call)) return undefined
+  if (
+    executable === null ||
+    !isAbsolute(executable) ||
+    call.environment.executor !== 'local' ||
+    call.connection.transport !== 'stdio' ||
+    !optsIn(call)
+  )
+    return undefined
   return run.host.probe.check(executable).then((passed) => {
     run.launcher = passed ? executable : null
   })
@@ -25,7 +32,14 @@ export function prepareSandbox(callRun: CallRun): Promise<void> | undefined {
 /** `_meta` of one write, computed from what holds at this moment; undefined where there is nothing to say. Throws SANDBOX_POLICY_UNREADABLE. */
 export function metaOf(run: PipelineRun): JsonObject | undefined {
   const call = run.sealed
-  const state = optsIn(call) && isInReach(run) ? sandboxState({ permissions: call.environment.permissions, cwd: call.environment.cwd, codexExecutable: call.environment.spec.codexExecutable }) : undefined
+  const state =
+    optsIn(call) && isInReach(run)
+      ? sandboxState({
+          permissions: call.environment.permissions,
+          cwd: call.environment.cwd,
+          codexExecutable: call.environment.spec.codexExecutable,
+        })
+      : undefined
   if (state === undefined && run.patch === null) return undefined
   const meta: Record<string, Json> = {}
   if (run.patch !== null) for (const [key, { value }] of run.patch) define(meta, key, value)

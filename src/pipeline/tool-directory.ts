@@ -70,10 +70,16 @@ export class ToolDirectory {
    * What a name stands for, after listing the servers that could have it: those whose namespace the name begins with.
    * Rejects with UNKNOWN_TOOL, or with the error of the one server that could not be listed.
    */
-  async load(name: string, namespace: string | undefined, connection: (entry: CatalogEntry) => Connection, signal: AbortSignal): Promise<Located> {
+  async load(
+    name: string,
+    namespace: string | undefined,
+    connection: (entry: CatalogEntry) => Connection,
+    signal: AbortSignal,
+  ): Promise<Located> {
     const flat = namespace === undefined ? name : `${namespace}__${name}`
     const candidates = this.#view.servers.filter(
-      ({ key, registration }) => registration.policy.enabled && registration.problem === null && flat.startsWith(`${this.#naming.namespace(key)}__`),
+      ({ key, registration }) =>
+        registration.policy.enabled && registration.problem === null && flat.startsWith(`${this.#naming.namespace(key)}__`),
     )
     const listings = await Promise.allSettled(candidates.map((entry) => currentList(connection(entry), signal)))
     let failure: TaplineError | null = null
@@ -85,7 +91,12 @@ export class ToolDirectory {
     if (found !== null) return found
     if (failure !== null) throw failure
     const near = nearest(flat, this.#table.names())
-    const hint = near !== null ? `: did you mean ${near}?` : candidates.length > 0 ? '' : `; the names of this session begin with ${this.#namespaces()}`
+    const hint =
+      near !== null
+        ? `: did you mean ${near}?`
+        : candidates.length > 0
+          ? ''
+          : `; the names of this session begin with ${this.#namespaces()}`
     throw new TaplineError('UNKNOWN_TOOL', `no tool is named ${JSON.stringify(flat.slice(0, 140))}${hint}`, {
       ...(candidates.length === 0 && { remedy: 'List the tools with `tapline tools`, or name the server and the raw tool name.' }),
     })

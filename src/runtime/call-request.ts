@@ -13,7 +13,12 @@ export function toolRequest(request: unknown, options: CallOptions, keys: KeyReg
   try {
     const given: object = typeof request === 'object' && request !== null ? request : {}
     const tool = own(given, 'tool')
-    return { method: 'tools/call', target: targetOf(request, options, keys, isClosed), subject: typeof tool === 'string' ? tool : '', arguments: own(given, 'arguments') }
+    return {
+      method: 'tools/call',
+      target: targetOf(request, options, keys, isClosed),
+      subject: typeof tool === 'string' ? tool : '',
+      arguments: own(given, 'arguments'),
+    }
   } catch (error) {
     // a getter or a Proxy
     const unreadable = new TaplineError('CALL_INVALID_REQUEST', 'the request cannot be read', { cause: error })
@@ -38,7 +43,13 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
   const tool = own(request, 'tool')
   if (owner !== undefined) {
     if (typeof tool !== 'string') return invalid('a call by owner needs a tool')
-    return keys.owns(owner) ? { by: 'owner', owner } : nothing(new TaplineError('UNKNOWN_SERVER', 'owner is no server key of this runtime', { remedy: 'Use the owner of a tool that listTools gave.' }))
+    return keys.owns(owner)
+      ? { by: 'owner', owner }
+      : nothing(
+          new TaplineError('UNKNOWN_SERVER', 'owner is no server key of this runtime', {
+            remedy: 'Use the owner of a tool that listTools gave.',
+          }),
+        )
   }
   const name = own(request, 'name')
   const server = own(request, 'server')
@@ -47,7 +58,8 @@ function targetOf(request: unknown, options: CallOptions, keys: KeyRegistry, isC
     const installationId = own(request, 'installationId')
     if (name !== undefined) return invalid('a call has either name, or server and tool')
     if (typeof server !== 'string' || typeof tool !== 'string') return invalid('server and tool must be text')
-    if (!isOptionalText(environmentId) || !isOptionalText(installationId)) return invalid('environmentId and installationId must be text or null')
+    if (!isOptionalText(environmentId) || !isOptionalText(installationId))
+      return invalid('environmentId and installationId must be text or null')
     return { by: 'server', server, environmentId, installationId }
   }
   if (typeof name !== 'string' || name === '') return invalid('a call needs a name, or a server and a tool')
@@ -72,8 +84,10 @@ function problemOf(options: CallOptions): string | null {
 }
 
 /** A field that the request has itself: what somebody put on Object.prototype names no server. */
-const own = (request: object, field: string): unknown => (Object.hasOwn(request, field) ? (request as Readonly<Record<string, unknown>>)[field] : undefined)
+const own = (request: object, field: string): unknown =>
+  Object.hasOwn(request, field) ? (request as Readonly<Record<string, unknown>>)[field] : undefined
 
-const isOptionalText = (value: unknown): value is string | null | undefined => value === undefined || value === null || typeof value === 'string'
+const isOptionalText = (value: unknown): value is string | null | undefined =>
+  value === undefined || value === null || typeof value === 'string'
 const nothing = (error: TaplineError): Target => ({ by: 'nothing', error })
 const invalid = (message: string): Target => nothing(new TaplineError('CALL_INVALID_REQUEST', message))

@@ -23,16 +23,25 @@ export function checkSessionOptions(options: object): void {
   const { id, environments, approver, approvalTimeoutMs, signal } = options as Readonly<Record<string, unknown>>
   refuse(unknownKey('the options of a session', options, SESSION_KEYS))
   if (id !== undefined && (typeof id !== 'string' || id === '')) refuse('id of a session must be text')
-  if (environments !== undefined && !(Array.isArray(environments) && environments.every((one) => typeof one === 'string'))) refuse('environments of a session must be a list of ids')
+  if (environments !== undefined && !(Array.isArray(environments) && environments.every((one) => typeof one === 'string')))
+    refuse('environments of a session must be a list of ids')
   if (approver !== undefined && typeof approver !== 'function') refuse('approver must be a function')
-  if (approvalTimeoutMs !== undefined && !(typeof approvalTimeoutMs === 'number' && approvalTimeoutMs > 0)) refuse('approvalTimeoutMs must be a number of ms above 0')
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function') refuse('signal must be an AbortSignal')
+  if (approvalTimeoutMs !== undefined && !(typeof approvalTimeoutMs === 'number' && approvalTimeoutMs > 0))
+    refuse('approvalTimeoutMs must be a number of ms above 0')
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function')
+    refuse('signal must be an AbortSignal')
 }
 
 /** Options of openRuntime; with `isSession` those of openSession, which has both. Throws CALL_INVALID_REQUEST. */
 export function checkRuntimeOptions(options: object, isSession: boolean): void {
   const { flags, hooks } = options as Readonly<Record<string, unknown>>
-  refuse(unknownKey(`the options of ${isSession ? 'openSession' : 'openRuntime'}`, options, isSession ? [...RUNTIME_KEYS, ...SESSION_KEYS] : RUNTIME_KEYS))
+  refuse(
+    unknownKey(
+      `the options of ${isSession ? 'openSession' : 'openRuntime'}`,
+      options,
+      isSession ? [...RUNTIME_KEYS, ...SESSION_KEYS] : RUNTIME_KEYS,
+    ),
+  )
   if (hooks !== undefined && !Array.isArray(hooks)) refuse('hooks must be a list')
   if (flags === undefined) return
   if (typeof flags !== 'object' || flags === null) refuse('flags must be an object with define or override')
@@ -40,5 +49,6 @@ export function checkRuntimeOptions(options: object, isSession: boolean): void {
 }
 
 function refuse(problem: string | null): void {
-  if (problem !== null) throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/library.md lists them.' })
+  if (problem !== null)
+    throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/library.md lists them.' })
 }

@@ -5,7 +5,11 @@ import { nearest } from '../nearest.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 
 /** A warning for each environment that is not declared, and for each server that no declared one has the name of. */
-export function idleFilters(taps: SessionHooks['filters'], environments: readonly string[], servers: readonly string[]): readonly Diagnostic[] {
+export function idleFilters(
+  taps: SessionHooks['filters'],
+  environments: readonly string[],
+  servers: readonly string[],
+): readonly Diagnostic[] {
   const found: Diagnostic[] = []
   for (const { spec, filters } of taps) {
     const tell = (what: string, name: string, known: readonly string[]): void => {

@@ -89,16 +89,25 @@ export class LiveRuntime implements Runtime {
   async #open(options: SessionOptions, afterClose: () => void | Promise<void>): Promise<Session> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
     checkSessionOptions(options)
-    if (options.signal?.aborted) throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
+    if (options.signal?.aborted)
+      throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
     const id = options.id ?? randomUUID()
-    if (this.#sessions.has(id)) throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
+    if (this.#sessions.has(id))
+      throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
     const selected = options.environments ?? this.parts.loaded.selectedEnvironments
     const environments = [...new Set(selected)].map((environmentId) => {
       const environment = this.parts.environments.get(environmentId)
       if (environment !== undefined) return environment
-      throw new TaplineError('ENVIRONMENT_UNKNOWN', `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.parts.environments.keys()].join(', ')}`)
+      throw new TaplineError(
+        'ENVIRONMENT_UNKNOWN',
+        `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.parts.environments.keys()].join(', ')}`,
+      )
     })
-    const flags = captureFlags(this.parts.registry, { override: this.parts.override, variables: process.env, features: this.parts.loaded.features })
+    const flags = captureFlags(this.parts.registry, {
+      override: this.parts.override,
+      variables: process.env,
+      features: this.parts.loaded.features,
+    })
     const session = new LiveSession(this, { ...options, id }, environments, flags, this.#entries, async () => {
       this.#sessions.delete(id)
       await afterClose()

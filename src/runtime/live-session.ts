@@ -1,9 +1,9 @@
 /** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
 import type { Connection } from '../connections/connection.ts'
 import type { Lease } from '../connections/pool.ts'
-import { messageOf, TaplineError } from '../errors.ts'
+import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
-import { buildHooks, dispose, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
+import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Method, ReadResourceResult } from '../mcp.ts'
@@ -22,9 +22,11 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
+import { disposePlugins } from './dispose-plugins.ts'
 import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import { listResources, readResource } from './resources.ts'
+import { SessionLog } from './session-log.ts'
 import { statusPage, statusPages } from './status.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
@@ -53,10 +55,7 @@ interface Held {
 const APPROVAL_MS = 600_000
 /** Longest delay of a timer of Node; a larger one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
-/** ms that a plugin has to dispose of itself. */
-const DISPOSE_MS = 5000
 const SELECTOR_KEYS = ['server', 'environmentId', 'installationId']
-const MOST_DIAGNOSTICS = 1000
 
 export class LiveSession implements Session, PipelineHost {
   readonly id: string
@@ -78,8 +77,7 @@ export class LiveSession implements Session, PipelineHost {
   readonly #runtime: LiveRuntime
   readonly #hooks: SessionHooks
   readonly #held = new Map<ServerKey, Held>()
-  readonly #listeners = new Set<(event: SessionEvent) => void>()
-  readonly #reported = new Map<string, Diagnostic>()
+  readonly #log: SessionLog
   readonly #ended = new AbortController()
   readonly #afterClose: () => Promise<void>
   #closing: Promise<void> | null = null
@@ -107,10 +105,16 @@ export class LiveSession implements Session, PipelineHost {
     this.schemas = schemas
     this.wheel = wheel
     this.secrets = parts.secrets
+    this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, parts.catalog, this.selected, parts.loaded.naming.maxLength)
     this.tools = new ToolLister(this, this.resolver)
     const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
-    this.#hooks = buildHooks(entries, session, { resolver: resolve, policy: decide, sandboxContract: prepareSandbox, connection: send }, wheel)
+    this.#hooks = buildHooks(
+      entries,
+      session,
+      { resolver: resolve, policy: decide, sandboxContract: prepareSandbox, connection: send },
+      wheel,
+    )
     this.pipeline = new Pipeline(this, this.#hooks)
     const { environments: declared, catalog } = parts
     const servers = catalog.entries.map(({ key }) => key.name)
@@ -123,7 +127,7 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.resolver.view.diagnostics, ...this.tools.diagnostics, ...this.#reported.values()]
+    return [...this.resolver.view.diagnostics, ...this.tools.diagnostics, ...this.#log.diagnostics]
   }
 
   /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
@@ -136,7 +140,9 @@ export class LiveSession implements Session, PipelineHost {
         await this.connection(entry).ready({ signal })
       }),
     ).catch((error: unknown) => {
-      throw signal.aborted ? new TaplineError('SESSION_CLOSED', 'the session was closed while its required servers were starting', { cause: error }) : error
+      throw signal.aborted
+        ? new TaplineError('SESSION_CLOSED', 'the session was closed while its required servers were starting', { cause: error })
+        : error
     })
   }
 
@@ -146,12 +152,14 @@ export class LiveSession implements Session, PipelineHost {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
     const { executesOn } = entry.registration
     const environment = this.environment(executesOn)
-    if (environment === undefined) throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${executesOn}", which is not declared`)
+    if (environment === undefined)
+      throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${executesOn}", which is not declared`)
     const lease = this.#runtime.pool.lease({ key: entry.key, registration: entry.registration, environment })
     const { connection } = lease
     const look = (): void => {
-      if (connection.tools !== null && this.tools.update(entry, connection.tools)) this.#emit({ type: 'tools_changed', generation: this.tools.generation })
-      this.#emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connection.state === 'closed' ? 'idle' : connection.state })
+      if (connection.tools !== null && this.tools.update(entry, connection.tools))
+        this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
+      this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connection.state === 'closed' ? 'idle' : connection.state })
     }
     this.#held.set(entry.key, { lease, subscription: connection.subscribe(look) })
     if (connection.tools !== null) this.tools.update(entry, connection.tools)
@@ -170,7 +178,10 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   callTool(request: ToolCallRequest, options: CallOptions = {}): Promise<CallOutcome> {
-    return this.pipeline.call(toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null), checkedOptions(options)) as Promise<CallOutcome>
+    return this.pipeline.call(
+      toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null),
+      checkedOptions(options),
+    ) as Promise<CallOutcome>
   }
 
   explain(request: ToolCallRequest, options: CallOptions = {}): Promise<Explanation> {
@@ -184,7 +195,10 @@ export class LiveSession implements Session, PipelineHost {
     })
   }
 
-  readResource(request: ServerSelector & { readonly uri: string }, options: CallOptions = {}): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
+  readResource(
+    request: ServerSelector & { readonly uri: string },
+    options: CallOptions = {},
+  ): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
     return this.#open(() => {
       assertKnownKeys('a request for a resource', request, [...SELECTOR_KEYS, 'uri'])
       return readResource(this, request, options)
@@ -203,8 +217,7 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   subscribe(listener: (event: SessionEvent) => void): Disposable {
-    this.#listeners.add(listener)
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+    return this.#log.subscribe(listener)
   }
 
   close(): Promise<void> {
@@ -224,11 +237,7 @@ export class LiveSession implements Session, PipelineHost {
       lease.release()
     }
     this.#held.clear()
-    for (const disposable of this.#hooks.disposables) {
-      await withinTime(dispose(disposable)).catch((error: unknown) =>
-        this.report({ code: 'dispose_failed', severity: 'warning', message: `a plugin could not be disposed of: ${messageOf(error)}` }),
-      )
-    }
+    await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -242,7 +251,11 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   lateWrite(callId: string, tap: string, plugin: string, key: string): void {
-    this.report({ code: 'late_write', severity: 'warning', message: `tap "${tap}" of plugin "${plugin}" assigned ${key} of call ${callId} after it had ended: nothing changed` })
+    this.report({
+      code: 'late_write',
+      severity: 'warning',
+      message: `tap "${tap}" of plugin "${plugin}" assigned ${key} of call ${callId} after it had ended: nothing changed`,
+    })
   }
 
   report(diagnostic: Diagnostic): void {
@@ -250,30 +263,15 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   reportOnce(id: string, diagnostic: Diagnostic): void {
-    if (this.#reported.has(id) || this.#reported.size >= MOST_DIAGNOSTICS) return
-    const redacted = { ...diagnostic, message: this.secrets.redact(diagnostic.message) }
-    this.#reported.set(id, redacted)
-    this.#emit({ type: 'diagnostic', diagnostic: redacted })
+    this.#log.reportOnce(id, diagnostic)
   }
 
   question(event: Parameters<PipelineHost['question']>[0]): void {
-    this.#emit({ type: 'question', ...event })
+    this.#log.emit({ type: 'question', ...event })
   }
 
   settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void {
-    this.#emit({ type: 'settled', ...event })
-  }
-
-  #emit(event: SessionEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event)
-      } catch (error) {
-        // told once, and not through the event that failed
-        const message = `a listener of the session failed: ${messageOf(error)}`
-        this.#reported.set(message, { code: 'listener_failed', severity: 'warning', message: this.secrets.redact(message) })
-      }
-    }
+    this.#log.emit({ type: 'settled', ...event })
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {
@@ -285,17 +283,4 @@ export class LiveSession implements Session, PipelineHost {
 function approvalLimit(ms: number = APPROVAL_MS): number {
   if (!(ms >= 1)) throw new TaplineError('CALL_INVALID_REQUEST', 'approvalTimeoutMs must be 1 ms or more')
   return Math.min(ms, LONGEST_MS)
-}
-
-/** A plugin that never ends must not keep its session open. */
-async function withinTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not end within ${DISPOSE_MS} ms`)), DISPOSE_MS)
-  })
-  try {
-    await Promise.race([work, limit])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -29,7 +29,13 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 export async function assembleRuntime(options: RuntimeOptions, executors: ReadonlyMap<string, ExecutorDefinition>): Promise<LiveRuntime> {
   const secrets = new Secrets()
   const host = hostConfig(options)
-  const loaded = await loadConfig({ files: configFiles(options.config), ...(host && { host }), env: process.env, secrets, cwd: process.cwd() })
+  const loaded = await loadConfig({
+    files: configFiles(options.config),
+    ...(host && { host }),
+    env: process.env,
+    secrets,
+    cwd: process.cwd(),
+  })
   const registry = new FlagRegistry(options.flags?.define ?? [])
   const keys = new KeyRegistry()
   const builder = new CatalogBuilder()

@@ -20,7 +20,12 @@ export async function listResources(session: LiveSession, given: ListQuery): Pro
   const outcomes = await Promise.all(
     asked.map((entry) =>
       session.pipeline.call(
-        { method: 'resources/list', target: { by: 'owner', owner: entry.key }, subject: '', arguments: asGiven(query, query.cursor === undefined ? {} : { cursor: query.cursor }) },
+        {
+          method: 'resources/list',
+          target: { by: 'owner', owner: entry.key },
+          subject: '',
+          arguments: asGiven(query, query.cursor === undefined ? {} : { cursor: query.cursor }),
+        },
         options,
       ),
     ),
@@ -81,5 +86,11 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 function itemOf(owner: ServerKey, raw: JsonObject): ResourceItem {
   const { uri, name, title, description, mimeType } = raw
   const optional = { title: text(title), description: text(description), mimeType: text(mimeType) }
-  return { owner, uri: text(uri) ?? '', name: text(name) ?? '', ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object), raw }
+  return {
+    owner,
+    uri: text(uri) ?? '',
+    name: text(name) ?? '',
+    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as object),
+    raw,
+  }
 }

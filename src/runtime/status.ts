@@ -12,11 +12,16 @@ import type { Page, ServerStatus, StatusQuery } from './types.ts'
 /** One page. Throws INVALID_CURSOR, CALL_INVALID_REQUEST (limit); a server that fails or hangs costs its own row an error. */
 export async function statusPage(session: LiveSession, query: StatusQuery): Promise<Page<ServerStatus>> {
   const { limit, cursor, detail = 'full', server, environmentId } = query
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')
-  if (detail !== 'full' && detail !== 'tools_and_auth') throw new TaplineError('CALL_INVALID_REQUEST', 'detail is "full" or "tools_and_auth"')
-  if (environmentId && !session.resolver.takesEnvironment) throw new TaplineError('UNKNOWN_ARGUMENT', 'environmentId is not an argument while multiple environments are off')
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
+    throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')
+  if (detail !== 'full' && detail !== 'tools_and_auth')
+    throw new TaplineError('CALL_INVALID_REQUEST', 'detail is "full" or "tools_and_auth"')
+  if (environmentId && !session.resolver.takesEnvironment)
+    throw new TaplineError('UNKNOWN_ARGUMENT', 'environmentId is not an argument while multiple environments are off')
   const after = cursor === undefined ? null : readCursor(cursor)
-  const selected = session.resolver.view.servers.filter((entry) => matchesQuery(entry, { server, environmentId }) && (after === null || compareKeys(entry.key, after) > 0))
+  const selected = session.resolver.view.servers.filter(
+    (entry) => matchesQuery(entry, { server, environmentId }) && (after === null || compareKeys(entry.key, after) > 0),
+  )
   const page = limit === undefined ? selected : selected.slice(0, Math.max(1, limit))
   const data = await Promise.all(page.map((entry) => rowOf(session, entry, detail, query.signal)))
   return { data, nextCursor: page.length < selected.length ? cursorAfter(page.at(-1)!.key) : null }
@@ -33,7 +38,12 @@ export async function* statusPages(session: LiveSession, query: StatusQuery): As
   }
 }
 
-async function rowOf(session: LiveSession, entry: CatalogEntry, detail: 'full' | 'tools_and_auth', signal: AbortSignal | undefined): Promise<ServerStatus> {
+async function rowOf(
+  session: LiveSession,
+  entry: CatalogEntry,
+  detail: 'full' | 'tools_and_auth',
+  signal: AbortSignal | undefined,
+): Promise<ServerStatus> {
   const { registration, key, provenances } = entry
   const { launch, policy, problem } = registration
   let connection: Connection | null = null
@@ -53,7 +63,12 @@ async function rowOf(session: LiveSession, entry: CatalogEntry, detail: 'full' |
   return {
     owner: key,
     runtimeStatus: !policy.enabled ? 'disabled' : connection?.state === 'connected' ? 'connected' : error !== null ? 'failed' : 'idle',
-    authStatus: launch.type === 'stdio' ? 'unsupported' : Object.keys(launch.headers).some((name) => name.toLowerCase() === 'authorization') ? 'bearer_token' : 'unknown',
+    authStatus:
+      launch.type === 'stdio'
+        ? 'unsupported'
+        : Object.keys(launch.headers).some((name) => name.toLowerCase() === 'authorization')
+          ? 'bearer_token'
+          : 'unknown',
     provenance: provenances.map(({ where }) => where),
     pluginId: registration.provenance.pluginId,
     httpOrigin: launch.type === 'http' ? originOf(launch.url) : null,
@@ -70,7 +85,12 @@ async function rowOf(session: LiveSession, entry: CatalogEntry, detail: 'full' |
 }
 
 /** Fills in the lists; gives the first error, and keeps the lists that could be read. */
-async function fill(session: LiveSession, connection: Connection, lists: Record<ListKind, readonly JsonObject[] | null>, signal: AbortSignal | undefined): Promise<TaplineError | null> {
+async function fill(
+  session: LiveSession,
+  connection: Connection,
+  lists: Record<ListKind, readonly JsonObject[] | null>,
+  signal: AbortSignal | undefined,
+): Promise<TaplineError | null> {
   const kinds = Object.keys(lists) as ListKind[]
   const results = await Promise.allSettled(kinds.map((kind) => connection.list(kind, signal === undefined ? {} : { signal })))
   let error: TaplineError | null = null

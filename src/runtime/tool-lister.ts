@@ -40,7 +40,10 @@ export class ToolLister {
       const unmatched = policy && isWhole ? unmatchedNames(key, policy, tools) : null
       return unmatched === null ? diagnostics : [...diagnostics, unmatched]
     })
-    return [...this.#resolver.directory.diagnostics, ...lists].map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) }))
+    return [...this.#resolver.directory.diagnostics, ...lists].map((diagnostic) => ({
+      ...diagnostic,
+      message: secrets.redact(diagnostic.message),
+    }))
   }
 
   /** Takes over a server's list; true where it is another one. */

@@ -142,7 +142,13 @@ export interface ServerStatus {
 export type SessionEvent =
   | { readonly type: 'tools_changed'; readonly generation: number }
   | { readonly type: 'server_changed'; readonly owner: ServerKey; readonly runtimeStatus: ServerStatus['runtimeStatus'] }
-  | { readonly type: 'question'; readonly id: string; readonly callId: string; readonly owner: ServerKey; readonly state: 'asked' | 'answered' | 'withdrawn' }
+  | {
+      readonly type: 'question'
+      readonly id: string
+      readonly callId: string
+      readonly owner: ServerKey
+      readonly state: 'asked' | 'answered' | 'withdrawn'
+    }
   | { readonly type: 'settled'; readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }
   | { readonly type: 'diagnostic'; readonly diagnostic: Diagnostic }
 
@@ -175,7 +181,10 @@ export interface Session extends AsyncDisposable {
   explain(request: ToolCallRequest, options?: CallOptions): Promise<Explanation>
   /** The host's own requests: the same pipeline; they reject with TaplineError. */
   listResources(query?: ListQuery): Promise<Listing<ResourceItem>>
-  readResource(request: ServerSelector & { readonly uri: string }, options?: CallOptions): Promise<ReadResourceResult & { readonly owner: ServerKey }>
+  readResource(
+    request: ServerSelector & { readonly uri: string },
+    options?: CallOptions,
+  ): Promise<ReadResourceResult & { readonly owner: ServerKey }>
   status(query?: StatusQuery): Promise<Page<ServerStatus>>
   /** one page at a time, discovered as it is asked for */
   statusPages(query?: StatusQuery): AsyncIterable<Page<ServerStatus>>

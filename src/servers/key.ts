@@ -29,7 +29,10 @@ export interface ServerKey extends KeyParts {
 
 /** The display form of the parts of a key. */
 export function displayKey({ name, environmentId, installationId }: KeyParts): string {
-  const parts = [environmentId === null ? '' : `environment ${environmentId}`, installationId === null ? '' : `installation ${installationId}`].filter(Boolean)
+  const parts = [
+    environmentId === null ? '' : `environment ${environmentId}`,
+    installationId === null ? '' : `installation ${installationId}`,
+  ].filter(Boolean)
   return parts.length === 0 ? name : `${name} (${parts.join(', ')})`
 }
 

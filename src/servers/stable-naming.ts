@@ -5,8 +5,8 @@ import type { KeyParts } from './key.ts'
 import type { NamingScheme, ToolName } from './naming-scheme.ts'
 
 /** Limits of the flat name, in characters. */
-export const MIN_NAME_LENGTH = 64
-export const MAX_NAME_LENGTH = 128
+const MIN_NAME_LENGTH = 64
+const MAX_NAME_LENGTH = 128
 
 /** Characters of the server part. */
 const SERVER_LENGTH = 21

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The built command; the tests of this file need `npm run build` first. */
 export const MAIN: string = process.env['TAPLINE_BIN'] ?? fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
-export const SERVER: string = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
+const SERVER: string = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
 const LIMIT_MS = 30_000
 
 export interface Ended {

@@ -19,7 +19,9 @@ test('context and flags can be taken apart, and a call can be printed', async ()
           const { get, details, all } = flags
           hooks.approve.tap('p', (call, { log: say, flags: { get: read } }) => {
             shown = inspect(call)
-            say(`${call.owner} ${get(MULTI_ENVIRONMENT_MCP)} ${read(MULTI_ENVIRONMENT_MCP)} ${details(MULTI_ENVIRONMENT_MCP).source} ${all().length}`)
+            say(
+              `${call.owner} ${get(MULTI_ENVIRONMENT_MCP)} ${read(MULTI_ENVIRONMENT_MCP)} ${details(MULTI_ENVIRONMENT_MCP).source} ${all().length}`,
+            )
           })
         },
       },
@@ -40,7 +42,12 @@ test.each([
     threadWide: { db },
     hooks: [{ name: 'p', apply: ({ hooks }) => hooks.resolve.tap('p', (() => ({ arguments: args })) as never) }],
   })
-  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', message: expect.stringContaining(words), remedy: expect.stringContaining('{ arguments }') })
+  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({
+    outcome: 'refused',
+    code: 'HOOK_BAD_RETURN',
+    message: expect.stringContaining(words),
+    remedy: expect.stringContaining('{ arguments }'),
+  })
 })
 
 test('a write into frozen arguments says what to do instead', async () => {
@@ -56,13 +63,26 @@ test('a write into frozen arguments says what to do instead', async () => {
       },
     ],
   })
-  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({ code: 'HOOK_FAILED', remedy: expect.stringContaining('return it from resolve') })
+  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({
+    code: 'HOOK_FAILED',
+    remedy: expect.stringContaining('return it from resolve'),
+  })
 })
 
 test('next(call), as other libraries want it, is a mistake and no attempt on the owner', async () => {
   await using t = await openTestRuntime({
     threadWide: { db },
-    hooks: [{ name: 'p', apply: ({ hooks }) => hooks.dispatch.tapPromise('p', (async (call: object, next: (call: object) => unknown) => next(call)) as never) }],
+    hooks: [
+      {
+        name: 'p',
+        apply: ({ hooks }) =>
+          hooks.dispatch.tapPromise('p', (async (call: object, next: (call: object) => unknown) => next(call)) as never),
+      },
+    ],
   })
-  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN', message: expect.stringContaining('next(), which takes none') })
+  expect(await t.callTool({ server: 'db', tool: 'read' })).toMatchObject({
+    outcome: 'refused',
+    code: 'HOOK_BAD_RETURN',
+    message: expect.stringContaining('next(), which takes none'),
+  })
 })

@@ -97,11 +97,15 @@ test('dispatch has no synchronous tap, and ports are nothing but tap and tapProm
 })
 
 test('tap on dispatch says what to use', async () => {
-  await expect(opening(({ hooks }) =>  hooks.dispatch.tap('x', fn))).rejects.toMatchObject({ code: 'HOOK_BAD_TAP', hook: 'dispatch', remedy: expect.stringContaining('tapPromise') })
+  await expect(opening(({ hooks }) => hooks.dispatch.tap('x', fn))).rejects.toMatchObject({
+    code: 'HOOK_BAD_TAP',
+    hook: 'dispatch',
+    remedy: expect.stringContaining('tapPromise'),
+  })
 })
 
 test('an option that is nearly one is named', async () => {
-  await expect(opening(({ hooks }) =>  hooks.approve.tap({ name: 'x', tool: ['a'] }, fn))).rejects.toThrow('did you mean "tools"?')
+  await expect(opening(({ hooks }) => hooks.approve.tap({ name: 'x', tool: ['a'] }, fn))).rejects.toThrow('did you mean "tools"?')
 })
 
 test('a registration after apply is refused, and changes nothing', async () => {

@@ -15,7 +15,7 @@ const limit = (ms) => new Promise((resolve) => setTimeout(() => resolve('hung'),
 
 let stray = []
 process.on('unhandledRejection', (error) => stray.push(`unhandled rejection: ${String(error?.message ?? error)}`))
-process.on('uncaughtException', (error) => stray.push(`uncaught exception: ${String(error?.message ?? error)}`))
+process.on('uncaughtException', (error) => stray.push(`uncaught exception: ${error?.message ?? error}`))
 
 /** What an outcome says, as plain data. */
 const plain = (outcome) => {

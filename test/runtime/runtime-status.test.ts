@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 
 const server = scriptedServer({ tools: { read: {} } })
-const starts = (t: { readonly sent: readonly { readonly method: string }[] }): number => t.sent.filter(({ method }) => method === 'initialize').length
+const starts = (t: { readonly sent: readonly { readonly method: string }[] }): number =>
+  t.sent.filter(({ method }) => method === 'initialize').length
 
 test('a runtime tells the status without a session of the host, and asking again starts nothing', async () => {
   await using t = await openTestRuntime({ threadWide: { a: server, b: server, c: server } })

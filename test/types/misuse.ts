@@ -253,7 +253,8 @@ definePlugin({ name: 'late', async apply() {} })
 // @ts-expect-error a factory is not a plugin
 export const uncalled: HookPlugin = limited
 // @ts-expect-error nor is a class
-export const unmade: HookEntry = LatePlugin
+const unmade: HookEntry = LatePlugin
+void unmade
 
 // @ts-expect-error an unknown option of an entry
 export const entry: HookEntry = { plugin: ownership, mode: 'observe' }

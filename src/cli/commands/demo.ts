@@ -19,14 +19,21 @@ export async function run({ out, progress }: CliContext): Promise<number> {
   const playground = await createPlayground()
   try {
     const steps: Step[] = []
-    for (const step of [flagOff, flagOn, movedCall]) steps.push(await progress.during('starting the servers of the demo', () => step(playground)))
+    for (const step of [flagOff, flagOn, movedCall])
+      steps.push(await progress.during('starting the servers of the demo', () => step(playground)))
     const ok = steps.every(({ holds }) => holds)
     await out.result({
       json: () => ({ ok, steps }),
       text: (paint) =>
         [
-          paint.bold('Two environments, laptop and staging, have the same plugin package "notes" installed. Each runs its own server process.'),
-          ...steps.map(({ title, lines, holds }) => [`\n${holds ? paint.green('ok') : paint.red('failed')}  ${paint.bold(title)}`, ...lines.map((line) => `    ${line}`)].join('\n')),
+          paint.bold(
+            'Two environments, laptop and staging, have the same plugin package "notes" installed. Each runs its own server process.',
+          ),
+          ...steps.map(({ title, lines, holds }) =>
+            [`\n${holds ? paint.green('ok') : paint.red('failed')}  ${paint.bold(title)}`, ...lines.map((line) => `    ${line}`)].join(
+              '\n',
+            ),
+          ),
           ok ? `\nNext: write a tapline.json or use your .mcp.json, then ${paint.cyan('tapline tools')}. The README shows how.` : '',
         ].join('\n'),
     })
@@ -42,7 +49,10 @@ async function flagOff(playground: Playground): Promise<Step> {
     const shadowed = session.diagnostics.filter(({ code }) => code === 'shadowed')
     return {
       title: 'multi_environment_mcp off: one server for each name',
-      lines: [...tools.map(shown), ...shadowed.map(() => 'shadowed: notes (environment staging) has lost its name to notes (environment laptop), and is not started')],
+      lines: [
+        ...tools.map(shown),
+        ...shadowed.map(() => 'shadowed: notes (environment staging) has lost its name to notes (environment laptop), and is not started'),
+      ],
       holds: tools.length === 2 && shadowed.length === 1 && tools.every(({ owner }) => owner.environmentId === 'laptop'),
     }
   })
@@ -62,7 +72,11 @@ async function flagOn(playground: Playground): Promise<Step> {
     return {
       title: 'multi_environment_mcp on: two namespaces, each call answered by its own process',
       lines,
-      holds: tools.length === 4 && new Set(tools.map(({ name }) => name)).size === 4 && PLACES.every((place, index) => answers[index]?.endsWith(place)) && answers[0] !== answers[1],
+      holds:
+        tools.length === 4 &&
+        new Set(tools.map(({ name }) => name)).size === 4 &&
+        PLACES.every((place, index) => answers[index]?.endsWith(place)) &&
+        answers[0] !== answers[1],
     }
   })
 }
@@ -70,12 +84,20 @@ async function flagOn(playground: Playground): Promise<Step> {
 async function movedCall(playground: Playground): Promise<Step> {
   return within({ ...playground.config, features: { multi_environment_mcp: true }, hooks: [mover('staging')] }, async (session) => {
     const before = await Promise.all(PLACES.map((place) => playground.calls(place)))
-    const outcome: CallOutcome = await session.callTool({ server: 'notes', environmentId: 'laptop', tool: 'add', arguments: { text: 'hello' } })
+    const outcome: CallOutcome = await session.callTool({
+      server: 'notes',
+      environmentId: 'laptop',
+      tool: 'add',
+      arguments: { text: 'hello' },
+    })
     const after = await Promise.all(PLACES.map((place) => playground.calls(place)))
     const reached = after.reduce((sum, count, index) => sum + count - (before[index] ?? 0), 0)
     return {
       title: 'a hook that tries to move a call is rejected by name',
-      lines: [`${outcome.outcome}: ${outcome.outcome === 'completed' ? '' : outcome.message}`, `sent: ${outcome.sent}; calls that reached a server: ${reached}`],
+      lines: [
+        `${outcome.outcome}: ${outcome.outcome === 'completed' ? '' : outcome.message}`,
+        `sent: ${outcome.sent}; calls that reached a server: ${reached}`,
+      ],
       holds: outcome.outcome === 'ownership_violation' && outcome.code === 'HOOK_CHANGED_OWNER' && outcome.sent === 'no' && reached === 0,
     }
   })

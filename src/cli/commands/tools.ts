@@ -17,7 +17,8 @@ export function run(context: CliContext, options: SelectorOptions): Promise<numb
     const list = await progress.during('starting servers and listing their tools', () =>
       session.listTools({ ...query, signal: interrupt.signal }),
     )
-    if (list.tools.length === 0 && list.errors.length === 0 && (query.server !== undefined || query.environmentId !== undefined)) await mustBeThere(session, query)
+    if (list.tools.length === 0 && list.errors.length === 0 && (query.server !== undefined || query.environmentId !== undefined))
+      await mustBeThere(session, query)
     await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
     for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
     if (list.tools.length === 0 && list.errors.length === 0) out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
@@ -28,7 +29,8 @@ export function run(context: CliContext, options: SelectorOptions): Promise<numb
 /** A server without tools is no mistake, a name that fits no server is one. Contacts nobody: whoever is there has just been listed. */
 async function mustBeThere(session: Session, query: { server?: string; environmentId?: string | null }): Promise<void> {
   const { data } = await session.status({ ...query, limit: 1, detail: 'tools_and_auth' })
-  if (data.length === 0) throw new TaplineError('UNKNOWN_SERVER', `there is no ${query.server === undefined ? 'server ' : ''}${limitedTo(query)}`)
+  if (data.length === 0)
+    throw new TaplineError('UNKNOWN_SERVER', `there is no ${query.server === undefined ? 'server ' : ''}${limitedTo(query)}`)
 }
 
 /** True where at least one server failed and no server gave a tool. */

@@ -13,8 +13,20 @@ const place = path.basename(process.cwd())
 const notes: string[] = []
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false }
 const tools = [
-  { name: 'add', title: 'Add a note', description: 'Writes a note down.', inputSchema: text, annotations: { destructiveHint: false, openWorldHint: false } },
-  { name: 'where', title: 'Where am I', description: 'Says which process answers.', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  {
+    name: 'add',
+    title: 'Add a note',
+    description: 'Writes a note down.',
+    inputSchema: text,
+    annotations: { destructiveHint: false, openWorldHint: false },
+  },
+  {
+    name: 'where',
+    title: 'Where am I',
+    description: 'Says which process answers.',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  },
 ]
 
 function answer({ method, params }: Message): object | null {

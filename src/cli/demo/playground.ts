@@ -25,7 +25,12 @@ export async function createPlayground(): Promise<Playground> {
     await copyFile(fileURLToPath(new URL('./notes-server.js', import.meta.url)), path.join(plugin, 'server.mjs'))
     const mcpServers = { notes: { command: process.execPath, args: ['plugins/notes/server.mjs'] } }
     await writeFile(path.join(plugin, '.mcp.json'), `${JSON.stringify({ mcpServers }, null, 2)}\n`)
-    environments[place] = { executor: 'local', cwd: path.join(root, place), permissions: place === 'staging' ? 'read-only' : 'workspace-write', mcpServers }
+    environments[place] = {
+      executor: 'local',
+      cwd: path.join(root, place),
+      permissions: place === 'staging' ? 'read-only' : 'workspace-write',
+      mcpServers,
+    }
   }
   return {
     config: { environments, selectedEnvironments: PLACES },

@@ -7,7 +7,7 @@ import { table } from './table.ts'
 import { toolJson } from './tool.ts'
 
 /** A row of `data`. */
-export function statusJson(row: ServerStatus): Readonly<Record<string, unknown>> {
+function statusJson(row: ServerStatus): Readonly<Record<string, unknown>> {
   return { ...row, owner: ownerJson(row.owner), tools: row.tools.map(toolJson) }
 }
 

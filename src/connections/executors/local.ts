@@ -86,7 +86,9 @@ async function whyNotStarted(command: string, { code, message }: NodeJS.ErrnoExc
         () => true,
         () => false,
       ))
-    return there ? `the program that the first line of ${command} names was not found` : `command ${command} was not found${/\s/.test(command) ? ' (words after the first belong into args)' : ''}`
+    return there
+      ? `the program that the first line of ${command} names was not found`
+      : `command ${command} was not found${/\s/.test(command) ? ' (words after the first belong into args)' : ''}`
   }
   if (code === 'EACCES') return `command ${command} may not be executed`
   return `command ${command} failed (${code ?? message})`
