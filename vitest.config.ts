@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/real/**'],
     reporters: reporters(),
-    maxWorkers: Math.max(2, os.availableParallelism()), // the tests wait for child processes more than they compute
+    maxWorkers: os.availableParallelism() + 1, // the tests wait for child processes more than they compute
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

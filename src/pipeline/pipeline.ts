@@ -21,6 +21,9 @@ import type { CallOptions, PipelineRequest } from './request.ts'
 /** What a call goes through before it is sent. */
 const JUDGING = ['resolve', 'approve', 'attachMetadata'] as const
 
+// taken early: a module that patches it later must not keep a call from its end
+const { then } = Promise.prototype
+
 type Ending = (outcome: CallOutcome<Method> | null) => void
 
 /** The pipeline of one session. */
@@ -117,7 +120,8 @@ export class Pipeline {
         this.#enter(run, hook)
         const pending = this.#judging[at]!(run)
         if (pending !== undefined) {
-          pending.then(
+          then.call(
+            pending,
             () => {
               run.clock?.end(hook)
               this.#drive(run, at + 1)
@@ -133,8 +137,9 @@ export class Pipeline {
         return
       }
       this.#enter(run, 'dispatch')
-      this.#hooks.dispatch(run).then(
-        (result) => this.#completed(run, result),
+      then.call(
+        this.#hooks.dispatch(run),
+        (result: JsonObject) => this.#completed(run, result),
         (error: unknown) => this.#failed(run, error),
       )
     } catch (error) {
