@@ -271,7 +271,7 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void {
-    this.#log.emit({ type: 'settled', ...event })
+    if (this.#log.isHeard) this.#log.emit({ type: 'settled', ...event })
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {

@@ -21,6 +21,11 @@ export class SessionLog {
     return this.#reported.values()
   }
 
+  /** False where an event would reach nobody, and need not be made. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0
+  }
+
   subscribe(listener: (event: SessionEvent) => void): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
