@@ -120,7 +120,7 @@ export class Pipeline {
         this.#enter(run, hook)
         const pending = this.#judging[at]!(run)
         if (pending !== undefined) {
-          then.call(
+          void then.call(
             pending,
             () => {
               run.clock?.end(hook)
@@ -137,7 +137,7 @@ export class Pipeline {
         return
       }
       this.#enter(run, 'dispatch')
-      then.call(
+      void then.call(
         this.#hooks.dispatch(run),
         (result: JsonObject) => this.#completed(run, result),
         (error: unknown) => this.#failed(run, error),
