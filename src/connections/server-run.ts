@@ -72,7 +72,7 @@ export class ServerRun {
 
   async initialize(): Promise<ServerInfo> {
     const { label, secrets, clientInfo, onNotification, onLostFrame } = this.#options
-    const peer = await createPeer({
+    const peer = createPeer({
       transport: this.#transport,
       label,
       clientInfo,

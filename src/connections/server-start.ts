@@ -9,7 +9,6 @@ import type { Executor, LaunchRequest } from './executor.ts'
 import { readTools } from './lists.ts'
 import { untilAborted } from './on-abort.ts'
 import { LONGEST_DELAY } from './pending-request.ts'
-import { loadSdk } from './peer.ts'
 import { printable, seconds } from './printable.ts'
 import type { RunOptions } from './server-run.ts'
 import { ServerRun } from './server-run.ts'
@@ -99,8 +98,6 @@ export class ServerStart {
     const timer = setTimeout(() => this.abort(this.#timedOut()), Math.min(limitMs, LONGEST_DELAY))
     try {
       this.#goOn()
-      // loaded while the process starts; a failure shows where it is used
-      loadSdk().catch(() => {})
       const place = await untilAborted(executor(), this.#aborted.signal, () => this.#aborted.signal.reason)
       this.#stage = 'spawn'
       this.#goOn()

@@ -84,8 +84,11 @@ function problemOf(options: CallOptions): string | null {
 }
 
 /** A field that the request has itself: what somebody put on Object.prototype names no server. */
-const own = (request: object, field: string): unknown =>
-  Object.hasOwn(request, field) ? (request as Readonly<Record<string, unknown>>)[field] : undefined
+function own(request: object, field: string): unknown {
+  // read first: most fields are not there, and then there is nothing to look at twice
+  const value = (request as Readonly<Record<string, unknown>>)[field]
+  return value === undefined || Object.hasOwn(request, field) ? value : undefined
+}
 
 const isOptionalText = (value: unknown): value is string | null | undefined =>
   value === undefined || value === null || typeof value === 'string'

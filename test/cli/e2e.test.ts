@@ -217,7 +217,10 @@ test('a huge answer arrives whole through a pipe that is read slowly; a reader t
   expect([status, json.result.content[0].text.length]).toEqual([0, 20_000_000])
   const shell = spawn(
     'sh',
-    ['-c', `"${process.execPath}" "${MAIN}" --quiet --config c.json call --server files --environment exec-a huge | head -c 5; echo; echo done`],
+    [
+      '-c',
+      `"${process.execPath}" "${MAIN}" --quiet --config c.json call --server files --environment exec-a huge | head -c 5; echo; echo done`,
+    ],
     {
       cwd: at.path('.'),
       env: { PATH: process.env['PATH'] ?? '', HOME: join(at.folder, 'home'), LEDGER: at.ledgerFile },

@@ -51,7 +51,7 @@ export const late: readonly Attack[] = [
   },
   {
     name: 'after a dispatch tap has answered',
-    apply: tap('dispatch', `setTimeout(() => { ${WRITE} }, 5); return next()`),
+    apply: tap('dispatch', `const result = await next(); setTimeout(() => { ${WRITE} }, 5); return result`),
     expect: 'unchanged',
     waitMs: 60,
     reports: REPORTED,
