@@ -34,7 +34,9 @@ export function approverFor(approve: Approve | undefined, context: CliContext): 
     const resume = context.progress.pause()
     try {
       const { askAtTerminal } = await import('./ask.ts')
-      return await askAtTerminal(question, { signal, stdin: context.stdin, stderr: process.stderr, paint: context.out.paintErr })
+      const answer = await askAtTerminal(question, { signal, stdin: context.stdin, stderr: process.stderr, paint: context.out.paintErr })
+      if (answer.action === 'cancel' && !signal.aborted) context.interrupt.pressed()
+      return answer
     } finally {
       resume()
     }

@@ -6,6 +6,7 @@ const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export class Interrupt {
   readonly #controller = new AbortController()
   #status: number | null = null
+  #take: ((name: keyof typeof STATUS) => void) | null = null
 
   /** aborted by the first signal */
   get signal(): AbortSignal {
@@ -27,11 +28,18 @@ export class Interrupt {
       onFirst(name)
       this.#controller.abort(new Error(`interrupted by ${name}`))
     }
+    this.#take = take
     for (const name of names) process.on(name, take)
     return {
       [Symbol.dispose]: () => {
         for (const name of names) process.off(name, take)
+        this.#take = null
       },
     }
+  }
+
+  /** Ctrl-C that a prompt has read itself, as a terminal in raw mode sends no signal. */
+  pressed(): void {
+    this.#take?.('SIGINT')
   }
 }

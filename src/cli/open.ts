@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { LoadedConfig } from '../config/config.ts'
 import type { ConfigFile } from '../config/load.ts'
 import { TaplineError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Approver, Logger, Runtime, Session } from '../runtime/types.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
@@ -77,6 +77,39 @@ export async function readFlags(context: CliContext): Promise<readonly FlagRow[]
 export async function trust(context: CliContext, folder: string | undefined): Promise<readonly string[]> {
   const { trustFolder } = await import('../config/trust.ts')
   return trustFolder(await openStore(context), resolve(context.cwd, folder ?? '.'))
+}
+
+/** What trusted files may now do, as they write it: nothing of it is expanded. */
+export interface Allowed {
+  /** display form of the server, and its command line or url */
+  readonly servers: readonly { readonly server: string; readonly starts: string }[]
+  /** hook modules that are imported */
+  readonly hooks: readonly string[]
+}
+
+/** Reads the files that were just trusted; empty lists where they cannot be read, which every other command tells. */
+export async function allowedBy(context: CliContext, files: readonly string[]): Promise<Allowed> {
+  const [{ loadConfig }, { Secrets }, { displayKey }] = await Promise.all([
+    import('../config/load.ts'),
+    import('../secrets.ts'),
+    import('../servers/key.ts'),
+  ])
+  const found = files.map((path): ConfigFile => ({ path, kind: 'found' }))
+  try {
+    const { registrations, hooks } = await loadConfig({ files: found, env: context.env, secrets: new Secrets(), cwd: context.cwd })
+    return {
+      servers: registrations.map(({ key, template }) => ({ server: displayKey(key), starts: startOf(template) })),
+      hooks: hooks.map(({ module }) => module),
+    }
+  } catch {
+    return { servers: [], hooks: [] }
+  }
+}
+
+function startOf(template: Json): string {
+  const { command, args, url } = (template ?? {}) as { readonly command?: Json; readonly args?: Json; readonly url?: Json }
+  if (typeof command !== 'string') return typeof url === 'string' ? url : ''
+  return [command, ...(Array.isArray(args) ? args.map(String) : [])].join(' ')
 }
 
 /** Takes trust back; gives the absolute paths that were trusted. */

@@ -68,7 +68,10 @@ test('trust and untrust', { timeout: LIMIT }, async () => {
     2,
     { code: 'CONFIG_UNTRUSTED', remedy: expect.stringContaining('tapline trust') },
   ])
-  expect(await at.run(['trust', 'project', '--json'])).toMatchObject({ status: 0, json: { trusted: [file] } })
+  expect(await at.run(['trust', 'project', '--json'])).toMatchObject({
+    status: 0,
+    json: { trusted: [file], servers: expect.any(Array), hooks: [] },
+  })
   expect(await check()).toMatchObject({ status: 0, json: { ok: true, files: [{ kind: 'found' }], diagnostics: [] } })
   expect(await at.run(['untrust', 'project', '--json'])).toMatchObject({ status: 0, json: { trusted: [], untrusted: [file] } })
   expect((await check()).status).toBe(2)

@@ -1,12 +1,21 @@
 /** `tapline trust [DIR]`: the configuration files found from this folder may be used as they are now. */
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE } from '../exit-status.ts'
-import { trust } from '../open.ts'
+import { allowedBy, trust } from '../open.ts'
 import { visibleLine } from '../render/escape.ts'
 
-/** Prints the files. Exit status 0; throws CONFIG_NOT_FOUND where there is nothing to trust. */
+/** Prints the files and what they may now start and import. Exit status 0; throws CONFIG_NOT_FOUND where there is nothing to trust. */
 export async function run(context: CliContext, folder: string | undefined): Promise<number> {
   const trusted = await trust(context, folder)
-  await context.out.result({ json: () => ({ trusted }), text: () => trusted.map((file) => `trusted ${visibleLine(file)}`).join('\n') })
+  const { servers, hooks } = await allowedBy(context, trusted)
+  await context.out.result({
+    json: () => ({ trusted, servers, hooks }),
+    text: () =>
+      [
+        ...trusted.map((file) => `trusted ${visibleLine(file)}`),
+        ...servers.map(({ server, starts }) => `  may start ${visibleLine(server)}: ${visibleLine(starts)}`),
+        ...hooks.map((module) => `  may import ${visibleLine(module)}`),
+      ].join('\n'),
+  })
   return EXIT_DONE
 }

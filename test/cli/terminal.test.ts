@@ -1,0 +1,47 @@
+/** What a person meets at a real terminal. */
+import { spawn } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { MAIN, Place, server, until } from './tapline.ts'
+
+const CONFIG = { mcpServers: { files: { ...server('A'), defaultToolsApprovalMode: 'prompt' } } }
+
+/** Types the keys once the question stands; `script` of util-linux gives the terminal. */
+async function answer(keys: string): Promise<{ status: number | null; shown: string }> {
+  await using at = await Place.make()
+  await at.write('c.json', CONFIG)
+  const line = `'${process.execPath}' '${MAIN}' --config c.json call --server files echo '{"a":"\\u001b[2J"}'`
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    cwd: at.path('.'),
+    env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', HOME: at.path('home'), LEDGER: at.ledgerFile },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => (shown += String(chunk)))
+  const ended = new Promise<number | null>((done) => child.on('close', done))
+  await until(() => shown.includes('Run this tool?') && shown.includes('Enter'))
+  child.stdin.write(keys)
+  return { status: await ended, shown }
+}
+
+test.runIf(process.platform === 'linux')(
+  'the question shows owner and arguments, and Enter alone runs nothing',
+  { timeout: 60_000 },
+  async () => {
+    const { status, shown } = await answer('\r')
+    expect(status).toBe(3)
+    expect(shown).toContain('CALL_DECLINED')
+    // what a model gave is shown, and not obeyed
+    expect(shown).toContain('\\u001b[2J')
+    expect(shown).not.toContain('\u001b[2J')
+  },
+)
+
+test.runIf(process.platform === 'linux')('a yes runs the tool', { timeout: 60_000 }, async () => {
+  const { status, shown } = await answer('\u001b[A\r')
+  expect([status, shown.includes('"a"')]).toEqual([0, true])
+})
+
+test.runIf(process.platform === 'linux')('Ctrl-C at the question ends with 130', { timeout: 60_000 }, async () => {
+  const { status, shown } = await answer('\u0003')
+  expect([status, shown.includes('CALL_CANCELLED')]).toEqual([130, true])
+})
