@@ -55,7 +55,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     }).parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (usage !== '' && !out.json) out.line(usage)
-    status = await report(error, out, interrupt)
+    // help that was asked for is no failure; commander gives `process.exitCode` for it, which stands at "failed" here
+    status = help !== '' ? EXIT_DONE : await report(error, out, interrupt)
   }
   if (help !== '') await out.text(help)
   stray[Symbol.dispose]()
@@ -79,7 +80,6 @@ function untilTooLate(command: Promise<number>, signal: AbortSignal): Promise<nu
 /** Writes what went wrong, in the form that was asked for. Gives the exit status. */
 async function report(thrown: unknown, out: Output, interrupt: Interrupt): Promise<number> {
   if (thrown instanceof VersionShown) return EXIT_DONE
-  if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT_DONE
   const error =
     interrupt.status !== null && !isTaplineError(thrown)
       ? new TaplineError('CALL_CANCELLED', 'interrupted', { cause: thrown })

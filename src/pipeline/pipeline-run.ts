@@ -4,7 +4,6 @@ import { CallArguments } from '../hooks/call-arguments.ts'
 import { CallRun } from '../hooks/call-run.ts'
 import type { CallOutcome, PipelineHook } from '../hooks/outcome.ts'
 import { TraceRecorder } from '../hooks/trace-recorder.ts'
-import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import { CallLimit } from './call-limit.ts'
@@ -26,8 +25,6 @@ export class PipelineRun extends CallRun implements ResolverContext {
   readonly clock: PhaseClock | null
   /** where the call is: what a time-out names */
   phase: 'start' | PipelineHook = 'resolve'
-  /** the caller's `_meta` without reserved keys */
-  meta: JsonObject | null = null
   /** the launcher that passed the probe, or null */
   launcher: string | null = null
   /** an explanation got as far as the question to a person */

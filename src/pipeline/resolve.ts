@@ -109,7 +109,6 @@ function takeMeta(run: PipelineRun): void {
   // an object whose toJSON gives something else
   if (!isJsonObject(copy)) throw new TaplineError('CALL_INVALID_REQUEST', '_meta must be an object')
   const { kept, dropped } = stripReserved(copy)
-  run.meta = kept
   for (const key of dropped) run.trace?.meta(key, 'dropped')
   // a tap that sets one of these keys is told who has it
   for (const [key, value] of Object.entries(kept)) (run.patch ??= new Map()).set(key, { value, by: null })

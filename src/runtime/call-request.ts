@@ -1,10 +1,10 @@
 /** From what a host hands in to a request of the pipeline. Nothing here throws: a request that makes no sense has its end in the pipeline. */
+import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
 import type { CallOptions, PipelineRequest, Target } from '../pipeline/request.ts'
 import type { KeyRegistry } from '../servers/key.ts'
 import { unknownKey } from './unknown-key.ts'
 
-const LONGEST_MS = 2 ** 31 - 1
 const REQUEST_KEYS = ['arguments', 'name', 'namespace', 'server', 'environmentId', 'installationId', 'owner', 'tool'] as const
 const OPTION_KEYS = ['signal', 'timeoutMs', 'idleTimeoutMs', 'onProgress', 'meta', 'callId', 'trace'] as const
 
@@ -78,7 +78,7 @@ function problemOf(options: CallOptions): string | null {
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function'
   if (timeoutMs === undefined && idleTimeoutMs === undefined) return null
   for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
-    if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_MS)) return `${name} must be 1 to ${LONGEST_MS} ms`
+    if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_DELAY)) return `${name} must be 1 to ${LONGEST_DELAY} ms`
   }
   return null
 }

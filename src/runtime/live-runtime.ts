@@ -20,6 +20,7 @@ import { VERSION } from '../version.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { checkSessionOptions } from './check-options.ts'
 import { LiveSession } from './live-session.ts'
+import { statusPages } from './status.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
 /** What openRuntime found out. */
@@ -133,13 +134,8 @@ export class LiveRuntime implements Runtime {
     }
   }
 
-  async *statusPages(query: RuntimeStatusQuery = {}): AsyncGenerator<Page<ServerStatus>> {
-    let cursor = query.cursor
-    do {
-      const page = await this.status({ ...query, ...(cursor !== undefined && { cursor }) })
-      yield page
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
+  statusPages(query: RuntimeStatusQuery = {}): AsyncGenerator<Page<ServerStatus>> {
+    return statusPages(this, query)
   }
 
   #session(id: string): LiveSession {

@@ -1,5 +1,6 @@
 /** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
 import type { Connection } from '../connections/connection.ts'
+import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import type { Lease } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
@@ -53,8 +54,6 @@ interface Held {
 
 /** ms that a person has to answer, where the host says nothing else. */
 const APPROVAL_MS = 600_000
-/** Longest delay of a timer of Node; a larger one would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1
 const SELECTOR_KEYS = ['server', 'environmentId', 'installationId']
 
 export class LiveSession implements Session, PipelineHost {
@@ -282,5 +281,5 @@ export class LiveSession implements Session, PipelineHost {
 
 function approvalLimit(ms: number = APPROVAL_MS): number {
   if (!(ms >= 1)) throw new TaplineError('CALL_INVALID_REQUEST', 'approvalTimeoutMs must be 1 ms or more')
-  return Math.min(ms, LONGEST_MS)
+  return Math.min(ms, LONGEST_DELAY)
 }

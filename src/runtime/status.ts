@@ -28,10 +28,13 @@ export async function statusPage(session: LiveSession, query: StatusQuery): Prom
 }
 
 /** Page after page, each discovered when it is asked for. */
-export async function* statusPages(session: LiveSession, query: StatusQuery): AsyncGenerator<Page<ServerStatus>> {
-  let next: StatusQuery = query
+export async function* statusPages<Query extends StatusQuery>(
+  from: { status(query: Query): Promise<Page<ServerStatus>> },
+  query: Query,
+): AsyncGenerator<Page<ServerStatus>> {
+  let next = query
   for (;;) {
-    const page = await session.status(next)
+    const page = await from.status(next)
     yield page
     if (page.nextCursor === null) return
     next = { ...query, cursor: page.nextCursor }

@@ -20,6 +20,21 @@ test('help and version', { timeout: LIMIT }, async () => {
   expect(bare.stderr).toContain('Usage: tapline')
 })
 
+test('the word help says what the option says, and is no failure', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  for (const [word, option] of [
+    [['help'], ['--help']],
+    [
+      ['help', 'call'],
+      ['call', '--help'],
+    ],
+  ] as const) {
+    const [asked, expected] = await Promise.all([at.run(word), at.run(option)])
+    expect(asked).toMatchObject({ status: 0, stderr: '', stdout: expected.stdout })
+    expect(expected.stdout).toContain(`Usage: tapline${word[1] === undefined ? '' : ` ${word[1]}`} `)
+  }
+})
+
 test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
   await using at = await Place.make()
   const loads = at.path('loads.txt')

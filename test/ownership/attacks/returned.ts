@@ -1,23 +1,7 @@
 /** Kind 1: a tap returns a field that names an owner. */
 import { type Attack, tap, tapSync } from '../attack.ts'
+import { WORDS } from './words.ts'
 
-const WORDS = [
-  'owner',
-  'key',
-  'server',
-  'server_name',
-  'serverName',
-  'environment',
-  'environment_id',
-  'environmentId',
-  'installation',
-  'installation_id',
-  'installationId',
-  'namespace',
-  'tool',
-  'tool_name',
-  'toolName',
-]
 const RESULT = "content: [{ type: 'text', text: 'mine' }]"
 
 export const returned: readonly Attack[] = [

@@ -1,23 +1,6 @@
 /** Kind 2: a tap assigns. */
 import { type Attack, inEveryHook, tap, tapSync } from '../attack.ts'
-
-const WORDS = [
-  'owner',
-  'key',
-  'server',
-  'server_name',
-  'serverName',
-  'environment',
-  'environment_id',
-  'environmentId',
-  'installation',
-  'installation_id',
-  'installationId',
-  'namespace',
-  'tool',
-  'tool_name',
-  'toolName',
-]
+import { WORDS } from './words.ts'
 
 export const writes: readonly Attack[] = [
   ...inEveryHook('call.owner', 'call.owner = ELSEWHERE', 'violation'),
