@@ -17,7 +17,12 @@ interface ServerCommon {
   readonly defaultToolsApprovalMode?: ApprovalMode
   readonly tools?: Readonly<Record<string, { readonly approvalMode?: ApprovalMode }>>
   readonly trustAnnotations?: boolean
+  /** false: one call at a time; default true */
   readonly supportsParallelToolCalls?: boolean
+  /** `runtime`: also sessions that answer questions of the server share its process; default `session` */
+  readonly sharing?: 'session' | 'runtime'
+  /** bytes that a result may have, 1,024 to 67,108,864; default 8 MiB */
+  readonly maxResultBytes?: number
   readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28'
   readonly outputSchema?: 'enforce' | 'report'
   /** where a thread-wide server executes */

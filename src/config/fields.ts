@@ -112,6 +112,15 @@ export class Fields {
     return undefined
   }
 
+  /** A whole number within the bounds. */
+  whole(name: string, least: number, most: number): number | undefined {
+    const value = this.value(name)
+    if (value === undefined) return undefined
+    if (value.kind === 'number' && Number.isInteger(value.number) && value.number >= least && value.number <= most) return value.number
+    this.#report(value.where, `${value.path} must be a whole number from ${least} to ${most}`)
+    return undefined
+  }
+
   section(name: string): ObjectValue | undefined {
     const value = this.value(name)
     return value === undefined ? undefined : objectOf(value, this.#report)

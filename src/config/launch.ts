@@ -105,30 +105,40 @@ function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext)
   const fromVariables = readTexts(fields, 'envHttpHeaders', report).filter(([, name]) => isVariableName(name, report))
   const bearer = fields.word('bearerTokenEnvVar')
 
-  const headers = new Map<string, { readonly name: string; readonly value: string }>()
-  const add = (name: string, value: string, where: string): void => {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return report(where, `${quoted(name)} is no name of a header`)
-    if (/[\r\n\0]/.test(value)) return report(where, `the value of the header ${quoted(name)} has a line break; take it out`)
-    if (headers.has(name.toLowerCase())) return report(where, `the header ${quoted(name)} is set twice; take one out`)
-    headers.set(name.toLowerCase(), { name, value })
+  const names = new Set<string>()
+  const isHeader = (name: string, where: string): boolean => {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) report(where, `${quoted(name)} is no name of a header`)
+    else if (names.has(name.toLowerCase())) report(where, `the header ${quoted(name)} is set twice; take one out`)
+    else {
+      names.add(name.toLowerCase())
+      return true
+    }
+    return false
   }
+  const headers: [string, string][] = []
   for (const [name, value] of written) {
     const expanded = expansion.text(value.text)
     if (looksSecret(name) && (expanded !== value.text || !refersToVariable(value.text))) {
       secrets.add(expanded)
       secrets.add(expanded.replace(/^\w+ /, ''))
     }
-    add(name, expanded, value.where)
+    if (/[\r\n\0]/.test(expanded)) report(value.where, `the value of the header ${quoted(name)} has a line break; take it out`)
+    else if (isHeader(name, value.where)) headers.push([name, expanded])
   }
-  for (const [name, variable] of fromVariables) add(name, expansion.variable(variable.text), variable.where)
-  if (bearer !== undefined && isVariableName(bearer, report))
-    add('Authorization', `Bearer ${expansion.variable(bearer.text)}`, bearer.where)
+  const envHeaders = fromVariables.filter(([name, { where }]) => isHeader(name, where)).map(([name, { text }]) => [name, text] as const)
+  const bearerTokenEnvVar =
+    bearer !== undefined && isVariableName(bearer, report) && isHeader('Authorization', bearer.where) ? bearer.text : null
+  // looked up again at each start; here so that what is missing is told with the rest, and what is there is never shown
+  for (const [, variable] of envHeaders) expansion.variable(variable)
+  if (bearerTokenEnvVar !== null) expansion.variable(bearerTokenEnvVar)
 
   return {
     launch: {
       type: 'http',
       url: url === undefined ? '' : readUrl(url, expansion, secrets, report),
-      headers: Object.fromEntries([...headers.values()].map(({ name, value }) => [name, value])),
+      headers: Object.fromEntries(headers),
+      envHeaders: Object.fromEntries(envHeaders),
+      bearerTokenEnvVar,
     },
     template: {
       type: 'http',

@@ -148,12 +148,8 @@ function readNaming(fields: Fields, report: Report): Sections['naming'] {
   const scheme = naming.value('scheme')
   if (scheme?.kind === 'text' && scheme.text === 'codex') naming.reject('scheme', '"codex" is not supported by this version; use "stable"')
   else naming.choice('scheme', ['stable'])
-  const length = naming.value('maxLength')
-  if (length === undefined) return {}
-  if (length.kind === 'number' && Number.isInteger(length.number) && length.number >= SHORTEST_NAME && length.number <= LONGEST_NAME)
-    return { maxLength: length.number }
-  naming.reject('maxLength', `must be a whole number from ${SHORTEST_NAME} to ${LONGEST_NAME}`)
-  return {}
+  const maxLength = naming.whole('maxLength', SHORTEST_NAME, LONGEST_NAME)
+  return maxLength === undefined ? {} : { maxLength }
 }
 
 function readStore(fields: Fields, source: Source, { report, diagnose, home }: SectionContext): string | null {

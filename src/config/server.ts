@@ -30,6 +30,8 @@ const POLICY_KEYS = [
   'tools',
   'trustAnnotations',
   'supportsParallelToolCalls',
+  'sharing',
+  'maxResultBytes',
   'protocol',
   'outputSchema',
   'environment',
@@ -41,7 +43,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([['headers', 'httpHeaders']
 /** Keys of other clients that mean nothing here; they never loosen anything. */
 const IGNORED: ReadonlySet<string> = new Set(['autoApprove', 'alwaysAllow', 'description', 'autoStart', 'icon', 'tags'])
 /** Keys of the format that this version does not act on. */
-const LATER: ReadonlySet<string> = new Set(['oauth', 'scopes', 'oauthResource', 'oauth_resource', 'sharing'])
+const LATER: ReadonlySet<string> = new Set(['oauth', 'scopes', 'oauthResource', 'oauth_resource'])
+/** Bytes: room for a message of ours at least, and no more than one frame of a server can have. */
+const SMALLEST_RESULT = 1024
+const LARGEST_RESULT = 64 * 1024 * 1024
 const MODES = ['auto', 'writes', 'prompt', 'approve', 'deny'] as const
 
 export interface ServerContext {
@@ -102,7 +107,7 @@ export function readServer(member: Member, repeated: readonly Member[], context:
   const { variables, secrets } = context
   const launch = object && readLaunch(fields, { base, paths: here ? path : path.posix, expansion, variables, secrets, report })
   const trustAnnotations = fields.boolean('trustAnnotations')
-  const policy = readPolicy(fields, trusts(trustAnnotations, context.trustedByUser(key), source), context, report)
+  const policy = readPolicy(fields, trusts(trustAnnotations, context.trustedByUser(key), source), report)
 
   diagnoseAll(mistakes, key, context)
   return {
@@ -174,20 +179,11 @@ function trusts(written: boolean | undefined, byUser: boolean | undefined, sourc
   return byUser === false ? false : (written ?? byUser ?? false)
 }
 
-function readPolicy(fields: Fields, trustAnnotations: boolean, { diagnose }: ServerContext, report: Report): ServerPolicy {
+function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report): ServerPolicy {
   const disabled = fields.boolean('disabled')
   if (disabled !== undefined && fields.has('enabled')) fields.reject('disabled', 'and "enabled" say the same thing twice; take one out')
-  if (fields.boolean('supportsParallelToolCalls') === false) {
-    const { path: at, where } = fields.value('supportsParallelToolCalls') ?? fields.object
-    diagnose({
-      code: 'ignored_key',
-      severity: 'warning',
-      message: `${at} has no effect in this version: calls to the server may overlap`,
-      where,
-    })
-  }
-  if (fields.choice('protocol', ['auto', '2025-11-25', '2026-07-28']) === '2026-07-28')
-    fields.reject('protocol', '"2026-07-28" is not supported by this version; use "auto"')
+  const protocol = fields.choice('protocol', ['auto', '2025-11-25', '2026-07-28'])
+  if (protocol === '2026-07-28') fields.reject('protocol', '"2026-07-28" is not supported by this version; use "auto"')
   const enabledTools = fields.texts('enabledTools')
   const total = fields.seconds('toolTotalTimeoutSec')
   return Object.freeze({
@@ -202,6 +198,10 @@ function readPolicy(fields: Fields, trustAnnotations: boolean, { diagnose }: Ser
     toolApprovalModes: readModes(fields, report),
     trustAnnotations,
     outputSchema: fields.choice('outputSchema', ['enforce', 'report']) ?? DEFAULT_POLICY.outputSchema,
+    supportsParallelToolCalls: fields.boolean('supportsParallelToolCalls') ?? DEFAULT_POLICY.supportsParallelToolCalls,
+    sharing: fields.choice('sharing', ['session', 'runtime']) ?? DEFAULT_POLICY.sharing,
+    maxResultBytes: fields.whole('maxResultBytes', SMALLEST_RESULT, LARGEST_RESULT) ?? DEFAULT_POLICY.maxResultBytes,
+    protocol: protocol === '2025-11-25' ? protocol : DEFAULT_POLICY.protocol,
   })
 }
 

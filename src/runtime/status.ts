@@ -69,7 +69,8 @@ async function rowOf(
     authStatus:
       launch.type === 'stdio'
         ? 'unsupported'
-        : Object.keys(launch.headers).some((name) => name.toLowerCase() === 'authorization')
+        : launch.bearerTokenEnvVar !== null ||
+            [...Object.keys(launch.headers), ...Object.keys(launch.envHeaders)].some((name) => name.toLowerCase() === 'authorization')
           ? 'bearer_token'
           : 'unknown',
     provenance: provenances.map(({ where }) => where),

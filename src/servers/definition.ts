@@ -16,11 +16,15 @@ export interface StdioLaunch {
   readonly cwd: string | null
 }
 
-/** How an HTTP server is reached. All values are expanded. */
+/** How an HTTP server is reached. Values are expanded, but for those that come from a variable by its name: these are looked up at each start, so that a rotated token counts. */
 export interface HttpLaunch {
   readonly type: 'http'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** name of a header → name of the variable of this process that has its value */
+  readonly envHeaders: Readonly<Record<string, string>>
+  /** name of the variable whose value is the token of `Authorization: Bearer`; null: none */
+  readonly bearerTokenEnvVar: string | null
 }
 
 export type Launch = StdioLaunch | HttpLaunch
@@ -46,6 +50,14 @@ export interface ServerPolicy {
   readonly toolApprovalModes: ReadonlyMap<string, ApprovalMode>
   readonly trustAnnotations: boolean
   readonly outputSchema: 'enforce' | 'report'
+  /** false: one call at a time */
+  readonly supportsParallelToolCalls: boolean
+  /** `runtime`: sessions that can answer questions of the server share its process all the same; default `session`: each of them has one of its own */
+  readonly sharing: 'session' | 'runtime'
+  /** bytes of JSON that a result may have; default 8 MiB */
+  readonly maxResultBytes: number
+  /** the newest revision of MCP that is offered to the server */
+  readonly protocol: 'auto' | '2025-11-25'
 }
 
 /** Where a registration came from. */
@@ -97,6 +109,10 @@ export const DEFAULT_POLICY: ServerPolicy = Object.freeze({
   toolApprovalModes: new Map<string, ApprovalMode>(),
   trustAnnotations: true,
   outputSchema: 'enforce',
+  supportsParallelToolCalls: true,
+  sharing: 'session',
+  maxResultBytes: 8 * 1024 * 1024,
+  protocol: 'auto',
 })
 
 /** The approval mode that counts for one raw tool name. */

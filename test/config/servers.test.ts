@@ -21,8 +21,10 @@ test('every key of a server, in both spellings, gives the same registration', as
     outputSchema: 'report',
     required: true,
     enabled: true,
-    protocol: 'auto',
-    supportsParallelToolCalls: true,
+    protocol: '2025-11-25',
+    supportsParallelToolCalls: false,
+    sharing: 'runtime',
+    maxResultBytes: 4096,
   }
   const snake = {
     command: 'node',
@@ -41,8 +43,10 @@ test('every key of a server, in both spellings, gives the same registration', as
     output_schema: 'report',
     required: true,
     enabled: true,
-    protocol: 'auto',
-    supports_parallel_tool_calls: true,
+    protocol: '2025-11-25',
+    supports_parallel_tool_calls: false,
+    sharing: 'runtime',
+    max_result_bytes: 4096,
   }
   const loaded = await loadText({ mcpServers: { camel, snake } })
   expect(loaded.diagnostics).toEqual([])
@@ -67,6 +71,10 @@ test('every key of a server, in both spellings, gives the same registration', as
     toolApprovalModes: new Map([['x', 'deny']]),
     trustAnnotations: false,
     outputSchema: 'report',
+    protocol: '2025-11-25',
+    supportsParallelToolCalls: false,
+    sharing: 'runtime',
+    maxResultBytes: 4096,
   })
   expect([problem, executesOn, provenance.source]).toEqual([null, 'local', 'file'])
   expect(server(loaded, 'snake')).toMatchObject({ launch, policy, template })
@@ -84,6 +92,10 @@ test('defaults', async () => {
     defaultApprovalMode: 'auto',
     trustAnnotations: true,
     outputSchema: 'enforce',
+    protocol: 'auto',
+    supportsParallelToolCalls: true,
+    sharing: 'session',
+    maxResultBytes: 8 * 1024 * 1024,
   })
   expect(launch).toMatchObject({ args: [], env: {}, envVars: [] })
 })
@@ -211,7 +223,13 @@ test('a file of another client: its keys do no harm, and loosen nothing', async 
     severity: 'warning',
     message: expect.stringContaining('did you mean "disabledTools"'),
   })
-  expect(server(loaded, 'b').launch).toEqual({ type: 'http', url: 'http://127.0.0.1:1/mcp', headers: { Authorization: 'Bearer token-1' } })
+  expect(server(loaded, 'b').launch).toEqual({
+    type: 'http',
+    url: 'http://127.0.0.1:1/mcp',
+    headers: { Authorization: 'Bearer token-1' },
+    envHeaders: {},
+    bearerTokenEnvVar: null,
+  })
   expect(server(loaded, 'c').policy.enabled).toBe(false)
   expect(server(loaded, 'd').problem).toBeNull()
 })
@@ -296,7 +314,9 @@ test('headers: literal, from variables and the bearer token; a repeated or broke
   expect(server(loaded, 'a').launch).toEqual({
     type: 'http',
     url,
-    headers: { Accept: 'text/html', 'X-Api-Key': 'literal-key', 'X-Team': 'team-one', Authorization: 'Bearer tok-456' },
+    headers: { Accept: 'text/html', 'X-Api-Key': 'literal-key' },
+    envHeaders: { 'X-Team': 'TEAM' },
+    bearerTokenEnvVar: 'TOK',
   })
   expect(server(loaded, 'b').problem?.message).toContain('set twice')
   expect(server(loaded, 'c').problem?.message).toContain('is no name of a header')

@@ -203,7 +203,10 @@ test('an unknown executor, an HTTP server and a registration with a problem reje
   pool = hostPool()
   const far = await failure(lease(pool, 'plain', { name: 'far', on: environment('ssh', 'box') }).connection.ready())
   expect(far).toMatchObject({ code: 'ENVIRONMENT_UNSUPPORTED', message: expect.stringMatching(/box.*ssh/) as string })
-  const one = { ...registration('web'), launch: { type: 'http', url: 'http://127.0.0.1:1/', headers: {} } as const }
+  const one = {
+    ...registration('web'),
+    launch: { type: 'http', url: 'http://127.0.0.1:1/', headers: {}, envHeaders: {}, bearerTokenEnvVar: null } as const,
+  }
   const { connection } = pool.lease({ key: keys.intern(one.key), registration: one, environment: environment() })
   expect(connection.transport).toBe('http')
   expect(await failure(connection.ready())).toMatchObject({
