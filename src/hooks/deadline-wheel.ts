@@ -1,6 +1,8 @@
 /** Time limits of taps: one timer per runtime instead of one per tap. */
 
 const TICK_MS = 25
+/** Ticks that one turn makes up for at most. */
+const CATCH_UP = 4
 
 /** Something that waits; the wheel links it into its list, so that adding and removing cost no allocation. */
 export interface Deadline {
@@ -12,11 +14,15 @@ export interface Deadline {
   wheelNext: Deadline | null
 }
 
-/** Coarse deadlines: an entry expires between its limit and 50 ms after it. Keeps the process alive while something waits, and at most 25 ms longer. */
+/**
+ * Coarse deadlines: an entry expires between its limit and 50 ms after it. A turn that comes late makes up for 100 ms at most: what waits
+ * is not blamed for a process that somebody else has blocked. Keeps the process alive while something waits, and at most 25 ms longer.
+ */
 export class DeadlineWheel {
   #first: Deadline | null = null
   #timer: NodeJS.Timeout | null = null
   #tick = 0
+  #turned = 0
   #ticksIdle = 0
 
   /** Starts the clock of an entry that is not waiting. `ms`: 1 to 2^31. */
@@ -52,6 +58,7 @@ export class DeadlineWheel {
   #wake(): void {
     if (this.#timer === null) {
       this.#ticksIdle = 0
+      this.#turned = performance.now()
       this.#timer = setInterval(() => this.#turn(), TICK_MS)
     } else if (this.#ticksIdle > 0) {
       this.#ticksIdle = 0
@@ -60,7 +67,9 @@ export class DeadlineWheel {
   }
 
   #turn(): void {
-    this.#tick++
+    const now = performance.now()
+    this.#tick += Math.min(Math.max(Math.round((now - this.#turned) / TICK_MS), 1), CATCH_UP)
+    this.#turned = now
     if (this.#first === null) {
       // here and not when the last entry leaves: a call with many taps empties the list many times
       if (this.#ticksIdle++ === 0) this.#timer?.unref()

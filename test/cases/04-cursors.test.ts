@@ -66,7 +66,7 @@ test(
   'a page that fails, hangs or holds no list: what was read stays, a finding names the server, and nobody else is harmed',
   SLOW,
   async () => {
-    await using at = new Case(all(['fails-at-3', 'hangs-at-2', 'no-list', 'null-list', 'well'], { startupTimeoutSec: 4 }))
+    await using at = new Case(all(['fails-at-3', 'hangs-at-2', 'no-list', 'null-list', 'well'], { startupTimeoutSec: 8 }))
     const out = await at.run(['tools'])
     expect(names(out.json, 'well')).toEqual(pages(5))
     expect(names(out.json, 'fails-at-3')).toEqual(pages(2))

@@ -62,7 +62,7 @@ test.each(['kid', 'kid-detached'])(
     expect(alive(kid)).toBe(true)
     const began = Date.now()
     await pool.close()
-    expect(Date.now() - began).toBeLessThan(6000)
+    expect(Date.now() - began).toBeLessThan(15_000)
     expect(alive(connection.info?.pid as number)).toBe(false)
     expect(alive(kid)).toBe(false)
   },
@@ -78,7 +78,7 @@ test('a crash settles on the exit although a child holds the pipe; the child is 
     code: 'SERVER_EXITED',
     data: { exitCode: 7 },
   })
-  expect(Date.now() - began).toBeLessThan(3000)
+  expect(Date.now() - began).toBeLessThan(9000)
   await until(() => !alive(kidOf(log)), 'the child is ended')
 })
 

@@ -56,7 +56,7 @@ test('an empty cursor is sent back once and ends the list quietly when it comes 
 
 test('the start limit ends slow pages: what was read is kept', async () => {
   pool = hostPool()
-  const { connection } = lease(pool, 'list-slow', { policy: { startupTimeoutMs: 1500 } })
+  const { connection } = lease(pool, 'list-slow', { policy: { startupTimeoutMs: 4000 } })
   const { tools, diagnostics } = await connection.ready()
   expect([...tools.keys()]).toEqual(['a', 'b'])
   expect(codes(diagnostics)).toEqual(['list_cut_short'])

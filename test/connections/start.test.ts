@@ -66,11 +66,11 @@ test.each([
 ])('a server that hangs (%s) is given up after its own limit, with the stage, and ended', async (mode, stage) => {
   const log = join(folder, mode)
   pool = hostPool()
-  const { connection } = lease(pool, mode, { log, policy: { startupTimeoutMs: 800 } })
+  const { connection } = lease(pool, mode, { log, policy: { startupTimeoutMs: 3000 } })
   const error = await failure(connection.ready())
-  expect(error).toMatchObject({ code: 'SERVER_START_TIMED_OUT', data: { stage, limitMs: 800 } })
+  expect(error).toMatchObject({ code: 'SERVER_START_TIMED_OUT', data: { stage, limitMs: 3000 } })
   expect(error.message).toContain(stage)
-  expect(error.message).toContain('0.8 s')
+  expect(error.message).toContain('3 s')
   expect(connection.state).toBe('failed')
   const pid = readLog(log)[0]?.['pid'] as number
   await until(() => !alive(pid), 'the process ends')
@@ -85,7 +85,7 @@ test('a server that ends at once fails at once, with exit code and redacted stde
   const { connection } = lease(pool, 'dies', { log, env: { TOKEN: 'tok-456-secret' } })
   const began = Date.now()
   const error = await failure(connection.ready())
-  expect(Date.now() - began).toBeLessThan(6000)
+  expect(Date.now() - began).toBeLessThan(12_000)
   expect(error).toMatchObject({
     code: 'SERVER_START_FAILED',
     data: { exitCode: 3, stderr: ['first line', 'token is [redacted]', 'missing API_KEY'] },
@@ -233,5 +233,5 @@ test('an environment that cannot be reached is ENVIRONMENT_UNAVAILABLE and is tr
   expect(await failure(stuck.connection.ready())).toMatchObject({ code: 'SERVER_START_TIMED_OUT', data: { stage: 'connect' } })
   const began = Date.now()
   await late.close()
-  expect(Date.now() - began).toBeLessThan(8000)
+  expect(Date.now() - began).toBeLessThan(12_000)
 }, 20_000)

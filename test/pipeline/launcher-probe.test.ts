@@ -207,7 +207,7 @@ test('a file that could not be started is tried again once it can be', async () 
 
 test('after the time limit the whole group is dead', async () => {
   const file = await launcher('sleep 60 & echo $! > "${0%/*}/child"; echo $$ > "${0%/*}/self"; wait')
-  expect(await new LauncherProbe({ timeoutMs: 1000 }).check(file)).toBe(false)
+  expect(await new LauncherProbe({ timeoutMs: 4000 }).check(file)).toBe(false)
   for (const name of ['self', 'child']) expect(await gone(Number(await readFile(join(file, '..', name), 'utf8')))).toBe(true)
 })
 

@@ -115,15 +115,15 @@ const ENDINGS: readonly Ending[] = [
   {
     name: 'timed out',
     tool: { run: () => never() },
-    call: async (t) => (await t.session.listTools(), t.callTool(REQUEST, { timeoutMs: 60 })),
-    want: { outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'dispatch', limitMs: 60 },
+    call: async (t) => (await t.session.listTools(), t.callTool(REQUEST, { timeoutMs: 500 })),
+    want: { outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'dispatch', limitMs: 500 },
     sent: 'yes',
   },
   {
     name: 'timed out without progress',
     tool: { run: () => never() },
-    call: async (t) => (await t.session.listTools(), t.callTool(REQUEST, { idleTimeoutMs: 60 })),
-    want: { outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'dispatch', limitMs: 60 },
+    call: async (t) => (await t.session.listTools(), t.callTool(REQUEST, { idleTimeoutMs: 500 })),
+    want: { outcome: 'timed_out', code: 'CALL_TIMED_OUT', phase: 'dispatch', limitMs: 500 },
     sent: 'unknown',
   },
   {

@@ -71,7 +71,7 @@ test('closing while a server starts ends it, and what waited for it ends', async
   const call = session.callTool(REQUEST)
   const list = session.listTools()
   const status = session.status()
-  await sleep(30)
+  for (let turn = 0; turn < 500 && options.live.ever === 0; turn++) await sleep(10)
   expect(options.live.ever).toBe(1)
   await Promise.all([runtime.close(), runtime.close()])
   expect(options.live.count).toBe(0)

@@ -35,10 +35,10 @@ const shape = ({ tools, pending, errors }: ToolList): object => ({
 })
 
 test('waitMs: 0 is what is there, some is up to that, none is up to the start limit of each', async () => {
-  await using runtime = await runtimeWith({ fast: after(0), hangs: hanging, fails: async () => {} }, { startupTimeoutSec: 0.4 })
+  await using runtime = await runtimeWith({ fast: after(0), hangs: hanging, fails: async () => {} }, { startupTimeoutSec: 3 })
   const session = await runtime.openSession()
   expect(shape(await session.listTools({ waitMs: 0 }))).toEqual({ tools: [], pending: ['fails', 'fast', 'hangs'], errors: [] })
-  const some = await session.listTools({ waitMs: 250 })
+  const some = await session.listTools({ waitMs: 1500 })
   expect(shape(some)).toEqual({ tools: ['fast'], pending: ['hangs'], errors: [['fails', 'SERVER_START_FAILED']] })
   expect(shape(await session.listTools())).toEqual({
     tools: ['fast'],
@@ -51,7 +51,7 @@ test('waitMs: 0 is what is there, some is up to that, none is up to the start li
 })
 
 test('a signal ends the waiting, not the starts', async () => {
-  await using runtime = await runtimeWith({ slow: after(120) })
+  await using runtime = await runtimeWith({ slow: after(1500) })
   const session = await runtime.openSession()
   expect(shape(await session.listTools({ signal: AbortSignal.timeout(20) }))).toEqual({ tools: [], pending: ['slow'], errors: [] })
   expect(shape(await session.listTools({ signal: AbortSignal.abort() }))).toEqual({ tools: [], pending: ['slow'], errors: [] })
