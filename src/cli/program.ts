@@ -92,17 +92,33 @@ export function createProgram(host: ProgramHost): Command {
     .action(action(async (context, options) => (await import('./commands/status.ts')).run(context, options as object)))
 
   const resources = program.command('resources').description('list and read resources')
-  selecting(resources.command('list'), 'only')
+  listing(resources.command('list'))
     .description('list the resources of all servers')
-    .option('--installation <name>', 'only this installation; default: the one without a name')
-    .option('--cursor <cursor>', 'the nextCursor of the page before; needs --server')
     .action(action(async (context, options) => (await import('./commands/resources.ts')).list(context, options as object)))
+  listing(resources.command('templates'))
+    .description('list the resource templates of all servers')
+    .action(action(async (context, options) => (await import('./commands/resources.ts')).templates(context, options as object)))
   selecting(resources.command('read'), 'of')
     .description('print one resource')
     .argument('<uri>', 'its URI')
     .option('--installation <name>', 'of this installation; default: the one without a name')
     .action(
       action(async (context, uri, options) => (await import('./commands/resources.ts')).read(context, uri as string, options as object)),
+    )
+
+  const prompts = program.command('prompts').description('list and get prompts')
+  listing(prompts.command('list'))
+    .description('list the prompts of all servers')
+    .action(action(async (context, options) => (await import('./commands/prompts.ts')).list(context, options as object)))
+  selecting(prompts.command('get'), 'of')
+    .description('print the messages of one prompt')
+    .argument('<name>', 'its name')
+    .argument('[args]', 'its arguments as JSON, @FILE, or - for standard input; every value is text')
+    .option('--installation <name>', 'of this installation; default: the one without a name')
+    .action(
+      action(async (context, name, args, options) =>
+        (await import('./commands/prompts.ts')).get(context, name as string, args as string | undefined, options as object),
+      ),
     )
 
   program
@@ -146,6 +162,12 @@ function selecting(command: Command, word: 'only' | 'of'): Command {
   return command
     .option('--server <name>', `${word} this server`)
     .option('--environment <id>', `${word} this environment; thread-wide: servers without one`)
+}
+
+function listing(command: Command): Command {
+  return selecting(command, 'only')
+    .option('--installation <name>', 'only this installation; default: the one without a name')
+    .option('--cursor <cursor>', 'the nextCursor of the page before; needs --server')
 }
 
 function calling(command: Command): Command {

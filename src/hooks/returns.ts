@@ -4,6 +4,7 @@ import type { TaplineError } from '../errors.ts'
 import { messageOf } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, strictSnapshot } from '../json.ts'
+import type { Method } from '../mcp.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
 import { metaKeyProblem } from './reserved-metadata.ts'
 import { guardResourceArguments } from './resource-guard.ts'
@@ -15,6 +16,11 @@ import type { TapTrace } from './trace.ts'
 import { readVerdict } from './verdicts.ts'
 
 type Decision = TapTrace['decision']
+
+/** Methods whose arguments are those of the tool or prompt itself; those of all others may name an owner. */
+const OWN_ARGUMENTS: ReadonlySet<Method> = new Set<Method>(['tools/call', 'prompts/get'])
+/** What a result of the method must have as a list. */
+const LISTS: Partial<Record<Method, string>> = { 'tools/call': 'content', 'resources/read': 'contents', 'prompts/get': 'messages' }
 
 const { getPrototypeOf, ownKeys } = Reflect
 const { isPromise } = types
@@ -34,7 +40,7 @@ export function acceptResolve(run: CallRun, step: TapStep, value: unknown): Deci
   if (!Object.hasOwn(returned, 'arguments')) throw step.error(run, 'HOOK_BAD_RETURN', 'returned an object without arguments')
   const copy = jsonCopy(run, step, returned['arguments'], 'arguments')
   if (!isJsonObject(copy)) throw step.error(run, 'HOOK_BAD_RETURN', 'returned arguments that are not an object')
-  run.arguments.replace(run.method.startsWith('resources/') ? guardResourceArguments(run.arguments.read(), copy, run.id, step) : copy)
+  run.arguments.replace(OWN_ARGUMENTS.has(run.method) ? copy : guardResourceArguments(run.arguments.read(), copy, run.id, step))
   return 'rewrite'
 }
 
@@ -91,7 +97,7 @@ export function readResult(run: CallRun, step: TapStep, value: unknown, fromNext
   if (value === fromNext && fromNext !== null) return fromNext
   if (readVerdict(value) !== null) throw step.error(run, 'HOOK_BAD_RETURN', 'returned a verdict in place of a result')
   const returned = plainObject(run, step, value)
-  const list = run.method === 'tools/call' ? 'content' : run.method === 'resources/read' ? 'contents' : null
+  const list = LISTS[run.method] ?? null
   // the copy is what is looked at: a getter or toJSON may give something else the second time
   const copy = jsonCopy(run, step, returned, 'result')
   if (isJsonObject(copy) && (list === null || Array.isArray(copy[list]))) return copy

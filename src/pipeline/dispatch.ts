@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts'
 import type { Method, Progress } from '../mcp.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
+import { plainParams } from './plain-request.ts'
 import { metaOf } from './sandbox-contract.ts'
 import { readToolResult } from './tool-result.ts'
 
@@ -44,9 +45,9 @@ function write(run: PipelineRun): Promise<JsonObject> {
   if (connection.key !== owner)
     throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
   assertAuthority(run)
+  const kind = LISTS[call.method]
   // one page that the host asks for by its cursor is an ordinary request
-  const { cursor } = run.arguments.value
-  const list = typeof cursor === 'string' && call.method !== 'tools/call' ? undefined : LISTS[call.method]
+  const list = kind !== undefined && typeof run.arguments.value['cursor'] === 'string' ? undefined : kind
   const params = list === undefined ? paramsOf(run) : {}
   const began = run.trace === null ? 0 : performance.now()
   const before = run.sent
@@ -100,15 +101,7 @@ export function paramsOf(run: PipelineRun): JsonObject {
   const call = sealedCallOf(run)
   const meta = metaOf(run)
   const params: Record<string, unknown> =
-    call.method === 'tools/call'
-      ? { name: call.target, arguments: run.arguments.value }
-      : call.method === 'resources/read'
-        ? { uri: run.arguments.value['uri'] }
-        : call.method === 'prompts/get'
-          ? { name: call.target, arguments: run.arguments.value }
-          : typeof run.arguments.value['cursor'] === 'string'
-            ? { cursor: run.arguments.value['cursor'] }
-            : {}
+    call.method === 'tools/call' ? { name: call.target, arguments: run.arguments.value } : plainParams(run)
   if (meta !== undefined) params['_meta'] = meta
   return params as JsonObject
 }

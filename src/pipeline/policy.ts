@@ -6,6 +6,7 @@ import { needOf } from './approval-rule.ts'
 import { askPerson } from './ask-person.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
+import { assertReadable } from './plain-request.ts'
 import type { CompiledSchema } from './tool-schema.ts'
 
 /** Synchronous where nobody is asked and the schema of the tool was compiled before. */
@@ -13,10 +14,7 @@ export function decide(callRun: CallRun): Promise<void> | undefined {
   const run = callRun as PipelineRun
   const { tool } = run.sealed
   if (tool === null) {
-    // a tap may have rewritten it
-    const { uri } = run.arguments.value
-    if (run.method === 'resources/read' && (typeof uri !== 'string' || uri === ''))
-      throw new TaplineError('CALL_INVALID_REQUEST', 'a resource is read by its uri')
+    assertReadable(run)
     return judge(run)
   }
   const schema = run.host.schemas.get(tool)

@@ -7,7 +7,7 @@ import type { CapturedFlags } from '../flags/flag.ts'
 import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { Method, ReadResourceResult } from '../mcp.ts'
+import type { CompleteResult, GetPromptResult, Method, ReadResourceResult } from '../mcp.ts'
 import { ApprovalMemory } from '../pipeline/approval-memory.ts'
 import { send } from '../pipeline/dispatch.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
@@ -26,18 +26,24 @@ import { checkedOptions, toolRequest } from './call-request.ts'
 import { disposePlugins } from './dispose-plugins.ts'
 import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
-import { listResources, readResource } from './resources.ts'
+import { complete, getPrompt, listPrompts } from './prompts.ts'
+import { listResources, listResourceTemplates, readResource } from './resources.ts'
 import { SessionLog } from './session-log.ts'
 import { statusPage, statusPages } from './status.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
 import type {
+  CompletionRequest,
   ListQuery,
   Listing,
   ListToolsOptions,
+  Owned,
   Page,
+  PromptItem,
+  PromptRequest,
   ResourceItem,
-  ServerSelector,
+  ResourceRequest,
+  ResourceTemplateItem,
   ServerStatus,
   Session,
   SessionEvent,
@@ -54,7 +60,6 @@ interface Held {
 
 /** ms that a person has to answer, where the host says nothing else. */
 const APPROVAL_MS = 600_000
-const SELECTOR_KEYS = ['server', 'environmentId', 'installationId']
 
 export class LiveSession implements Session, PipelineHost {
   readonly id: string
@@ -188,20 +193,27 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   listResources(query: ListQuery = {}): Promise<Listing<ResourceItem>> {
-    return this.#open(() => {
-      assertKnownKeys('a query for resources', query, [...SELECTOR_KEYS, 'cursor', 'signal'])
-      return listResources(this, query)
-    })
+    return this.#open(() => listResources(this, query))
   }
 
-  readResource(
-    request: ServerSelector & { readonly uri: string },
-    options: CallOptions = {},
-  ): Promise<ReadResourceResult & { readonly owner: ServerKey }> {
-    return this.#open(() => {
-      assertKnownKeys('a request for a resource', request, [...SELECTOR_KEYS, 'uri'])
-      return readResource(this, request, options)
-    })
+  listResourceTemplates(query: ListQuery = {}): Promise<Listing<ResourceTemplateItem>> {
+    return this.#open(() => listResourceTemplates(this, query))
+  }
+
+  readResource(request: ResourceRequest, options: CallOptions = {}): Promise<ReadResourceResult & Owned> {
+    return this.#open(() => readResource(this, request, options))
+  }
+
+  listPrompts(query: ListQuery = {}): Promise<Listing<PromptItem>> {
+    return this.#open(() => listPrompts(this, query))
+  }
+
+  getPrompt(request: PromptRequest, options: CallOptions = {}): Promise<GetPromptResult & Owned> {
+    return this.#open(() => getPrompt(this, request, options))
+  }
+
+  complete(request: CompletionRequest, options: CallOptions = {}): Promise<CompleteResult & Owned> {
+    return this.#open(() => complete(this, request, options))
   }
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {

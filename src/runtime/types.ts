@@ -8,7 +8,7 @@ import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
 import type { JsonObject } from '../json.ts'
-import type { Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { CompleteResult, GetPromptResult, Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
 import type { Approver } from '../pipeline/approver.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
@@ -89,6 +89,38 @@ export interface ResourceItem {
   readonly description?: string
   readonly mimeType?: string
   readonly raw: JsonObject
+}
+export interface ResourceTemplateItem {
+  readonly owner: ServerKey
+  readonly uriTemplate: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly raw: JsonObject
+}
+export interface PromptItem {
+  readonly owner: ServerKey
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  /** every field as its server listed it, `arguments` among them */
+  readonly raw: JsonObject
+}
+/** What one server answered, and which. */
+export interface Owned {
+  readonly owner: ServerKey
+}
+/** A resource of one server. */
+export type ResourceRequest = ServerSelector & { readonly uri: string }
+/** A prompt of one server, with its arguments. */
+export type PromptRequest = ServerSelector & { readonly prompt: string; readonly arguments?: Readonly<Record<string, string>> }
+/** What is typed so far of one argument of a prompt or of a resource template. */
+export type CompletionRequest = ServerSelector & {
+  readonly ref: { readonly prompt: string; readonly uriTemplate?: never } | { readonly uriTemplate: string; readonly prompt?: never }
+  readonly argument: { readonly name: string; readonly value: string }
+  /** arguments that are filled in already */
+  readonly context?: { readonly arguments?: Readonly<Record<string, string>> }
 }
 export interface Listing<T> {
   readonly items: readonly T[]
@@ -181,10 +213,12 @@ export interface Session extends AsyncDisposable {
   explain(request: ToolCallRequest, options?: CallOptions): Promise<Explanation>
   /** The host's own requests: the same pipeline; they reject with TaplineError. */
   listResources(query?: ListQuery): Promise<Listing<ResourceItem>>
-  readResource(
-    request: ServerSelector & { readonly uri: string },
-    options?: CallOptions,
-  ): Promise<ReadResourceResult & { readonly owner: ServerKey }>
+  listResourceTemplates(query?: ListQuery): Promise<Listing<ResourceTemplateItem>>
+  readResource(request: ResourceRequest, options?: CallOptions): Promise<ReadResourceResult & Owned>
+  listPrompts(query?: ListQuery): Promise<Listing<PromptItem>>
+  getPrompt(request: PromptRequest, options?: CallOptions): Promise<GetPromptResult & Owned>
+  /** Values that its server proposes for one argument. */
+  complete(request: CompletionRequest, options?: CallOptions): Promise<CompleteResult & Owned>
   status(query?: StatusQuery): Promise<Page<ServerStatus>>
   /** one page at a time, discovered as it is asked for */
   statusPages(query?: StatusQuery): AsyncIterable<Page<ServerStatus>>

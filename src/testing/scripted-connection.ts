@@ -82,7 +82,7 @@ export class ScriptedConnection {
   }
 
   #result(method: string, params: JsonObject, signal: AbortSignal): object | Promise<object> {
-    const { tools = {}, resources = {} } = this.#server
+    const { tools = {}, resources = {}, resourceTemplates = [], prompts = {}, complete } = this.#server
     switch (method) {
       case 'initialize':
         return this.#introduction(params)
@@ -95,19 +95,32 @@ export class ScriptedConnection {
       case 'resources/list':
         return { resources: Object.keys(resources).map((uri) => ({ uri, name: uri, mimeType: 'text/plain' })) }
       case 'resources/templates/list':
-        return { resourceTemplates: [] }
+        return { resourceTemplates: resourceTemplates.map((uriTemplate) => ({ uriTemplate, name: uriTemplate })) }
       case 'resources/read':
         return read(resources, params['uri'])
+      case 'prompts/list':
+        return { prompts: Object.keys(prompts).map((name) => ({ name })) }
+      case 'prompts/get':
+        return prompt(prompts, params)
+      case 'completion/complete':
+        if (complete !== undefined) return { completion: { values: complete(params) } }
+        throw new Refusal(METHOD_NOT_FOUND, 'this scripted server completes nothing')
       default:
         throw new Refusal(METHOD_NOT_FOUND, `a scripted server does not know ${method}`)
     }
   }
 
   #introduction({ protocolVersion }: JsonObject): object {
-    const { resources, experimental, instructions } = this.#server
+    const { resources, resourceTemplates, prompts, complete, experimental, instructions } = this.#server
     return {
       protocolVersion,
-      capabilities: { tools: { listChanged: true }, ...(resources && { resources: {} }), ...(experimental && { experimental }) },
+      capabilities: {
+        tools: { listChanged: true },
+        ...((resources ?? resourceTemplates) && { resources: {} }),
+        ...(prompts && { prompts: {} }),
+        ...(complete && { completions: {} }),
+        ...(experimental && { experimental }),
+      },
       serverInfo: { name: 'scripted', version: '1.0.0' },
       ...(instructions !== undefined && { instructions }),
     }
@@ -145,6 +158,13 @@ function read(resources: Readonly<Record<string, string>>, uri: Json | undefined
     throw new Refusal(RESOURCE_NOT_FOUND, `there is no resource ${JSON.stringify(uri)}`)
   }
   return { contents: [{ uri, mimeType: 'text/plain', text: resources[uri] }] }
+}
+
+function prompt(prompts: NonNullable<ScriptedServerSpec['prompts']>, { name, arguments: args }: JsonObject): object {
+  const make = typeof name === 'string' && Object.hasOwn(prompts, name) ? prompts[name] : undefined
+  if (make === undefined) throw new Refusal(INVALID_PARAMS, `there is no prompt ${JSON.stringify(name)}`)
+  const text = make((isJsonObject(args) ? args : {}) as Readonly<Record<string, string>>)
+  return { messages: [{ role: 'user', content: { type: 'text', text } }] }
 }
 
 function textOf(error: unknown): string {

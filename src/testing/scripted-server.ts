@@ -13,13 +13,19 @@ class LiveScriptedServer implements ScriptedServer {
   // own fields, so that a copy by spread is a specification again
   tools: Readonly<Record<string, ScriptedTool>>
   readonly resources?: Readonly<Record<string, string>>
+  readonly resourceTemplates?: NonNullable<ScriptedServerSpec['resourceTemplates']>
+  readonly prompts?: NonNullable<ScriptedServerSpec['prompts']>
+  readonly complete?: NonNullable<ScriptedServerSpec['complete']>
   readonly experimental?: JsonObject
   readonly instructions?: string
   readonly #connections = new Set<ScriptedConnection>()
 
-  constructor({ tools, resources, experimental, instructions }: ScriptedServerSpec) {
+  constructor({ tools, resources, resourceTemplates, prompts, complete, experimental, instructions }: ScriptedServerSpec) {
     this.tools = tools ?? {}
     if (resources !== undefined) this.resources = resources
+    if (resourceTemplates !== undefined) this.resourceTemplates = resourceTemplates
+    if (prompts !== undefined) this.prompts = prompts
+    if (complete !== undefined) this.complete = complete
     if (experimental !== undefined) this.experimental = experimental
     if (instructions !== undefined) this.instructions = instructions
   }

@@ -33,6 +33,12 @@ export interface ScriptedServerSpec {
   readonly tools?: Readonly<Record<string, ScriptedTool>>
   /** uri → text */
   readonly resources?: Readonly<Record<string, string>>
+  /** uri templates; a read of what one stands for is up to `resources` */
+  readonly resourceTemplates?: readonly string[]
+  /** name → the text of its one message; a throw is an error of the request */
+  readonly prompts?: Readonly<Record<string, (args: Readonly<Record<string, string>>) => string>>
+  /** the values of a `completion/complete`; gets its params */
+  readonly complete?: (params: JsonObject) => readonly string[]
   /** the `experimental` part of its capabilities */
   readonly experimental?: JsonObject
   readonly instructions?: string

@@ -199,6 +199,41 @@ test('resources: whose they are, and a read names its server', { timeout: LIMIT 
   expect([nobody.status, nobody.json.error.message]).toEqual([2, 'server must be provided'])
 })
 
+test('templates and prompts: whose they are, and a prompt names its server', { timeout: LIMIT }, async () => {
+  await using at = await place(TWO)
+  const run = (...args: string[]): ReturnType<Place['run']> => at.run(['--config', 'c.json', '--json', ...args])
+  expect((await run('resources', 'templates')).json).toEqual({
+    resourceTemplates: ['exec-a', 'exec-b'].map((id) => ({ server: 'files', environment_id: id, uriTemplate: 'x://{id}', name: 'any' })),
+    errors: [],
+    nextCursor: null,
+  })
+  const of = ['--server', 'files', '--environment', 'exec-b']
+  const prompt = { server: 'files', environment_id: 'exec-b', name: 'hello', arguments: [{ name: 'who', required: true }, { name: 'how' }] }
+  expect((await run('prompts', 'list', ...of)).json).toEqual({ prompts: [prompt], errors: [], nextCursor: null })
+  const got = await run('prompts', 'get', ...of, 'hello', '{"who":"you"}')
+  expect([got.status, got.json]).toEqual([
+    0,
+    {
+      description: 'greets',
+      messages: [{ role: 'user', content: { type: 'text', text: 'hello you\u001b[2J from B' } }],
+      owner: { name: 'files', environmentId: 'exec-b', installationId: null, display: 'files (environment exec-b)' },
+    },
+  ])
+  const people = (...args: string[]): ReturnType<Place['run']> => at.run(['--config', 'c.json', ...args])
+  expect((await people('prompts', 'get', ...of, 'hello', '{"who":"you"}')).stdout).toBe('user:\nhello you\\u001b[2J from B\n')
+  expect((await people('prompts', 'list', ...of)).stdout).toMatch(/files \(environment exec-b\) +hello +who \[how\]/)
+  expect((await people('resources', 'templates', ...of)).stdout).toMatch(/files \(environment exec-b\) +x:\/\/\{id\} +any/)
+  for (const [args, status, message] of [
+    [['prompts', 'get', 'hello'], 2, /server must be provided/],
+    [['prompts', 'get', '--server', 'files', 'hello'], 2, /^environment_id is required/],
+    [['prompts', 'get', ...of, 'hello', '{"who":1}'], 2, /the arguments of a prompt are texts/],
+    [['prompts', 'get', ...of, 'gone'], 4, /no such prompt/],
+  ] as const) {
+    const ended = await run(...args)
+    expect([ended.status, ended.json.error.message]).toEqual([status, expect.stringMatching(message)])
+  }
+})
+
 test('escape sequences of a server do not reach people, and JSON keeps them', { timeout: LIMIT }, async () => {
   await using at = await place(TWO)
   const people = await at.run(['--config', 'c.json', 'call', '--server', 'files', '--environment', 'exec-a', 'evil'])

@@ -8,7 +8,7 @@ import { errorJson, errorText, failureJson } from '../../src/cli/render/failure.
 import { outcomeJson, outcomeNote } from '../../src/cli/render/outcome.ts'
 import { ownerJson } from '../../src/cli/render/owner.ts'
 import { argumentsText, questionText } from '../../src/cli/render/question.ts'
-import { contentsJson, resourceJson, resourceListJson } from '../../src/cli/render/resource.ts'
+import { contentsJson, itemJson, resourceListJson } from '../../src/cli/render/resource.ts'
 import { statusPageJson, statusPageText } from '../../src/cli/render/status.ts'
 import { table, widthOf } from '../../src/cli/render/table.ts'
 import { toolListJson, toolListText } from '../../src/cli/render/tool.ts'
@@ -178,8 +178,8 @@ test('a page of the status', () => {
 })
 
 test('a resource says whose it is in the words of the wire, and a server cannot forge that', () => {
-  expect(resourceJson(resource())).toEqual({ server: 'x', environment_id: 'a', installation_id: 'i', uri: 'x', name: 'x', future: 1 })
-  expect(resourceJson(resource('y', key('y')))).toEqual({ server: 'y', uri: 'y', name: 'y', future: 1 })
+  expect(itemJson(resource())).toEqual({ server: 'x', environment_id: 'a', installation_id: 'i', uri: 'x', name: 'x', future: 1 })
+  expect(itemJson(resource('y', key('y')))).toEqual({ server: 'y', uri: 'y', name: 'y', future: 1 })
   expect(resourceListJson({ items: [], errors: [], nextCursor: null })).toEqual({ resources: [], errors: [], nextCursor: null })
   expect(plain(contentsJson({ contents: [{ uri: 'u', text: 't' }], future: 1, owner: key('x', 'a') }))).toEqual({
     contents: [{ uri: 'u', text: 't' }],

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { openTestRuntime } from '../../src/testing/index.ts'
+import vectors from '../vectors/resource-tools.json' with { type: 'json' }
+
+type Row = {
+  readonly tool?: string
+  readonly arguments?: Readonly<Record<string, string>>
+  readonly environmentId?: string | null
+  readonly items?: readonly (readonly [string, string | null])[]
+  readonly readIn?: string
+  readonly ranIn?: string
+  readonly error?: string
+  readonly code?: string
+}
+type Vector = Omit<Row, 'code'> & { readonly ours: 'same' | Row }
+
+const server = (place: string) => ({
+  resources: { 'x://one': place },
+  resourceTemplates: ['x://{id}'],
+  tools: { where: { run: () => place, annotations: { readOnlyHint: true } } },
+})
+
+/**
+ * What must be seen: the row with what we do otherwise, where Codex's own error code says nothing. Null and the empty text count as left
+ * out, so those rows of `ab-ba-off` go the way of the row without them, which is corrected there.
+ */
+function wanted(id: string, vector: Vector): Row {
+  const { ours, ...row } = vector
+  if (id === 'ab-ba-off' && (vector.environmentId === null || vector.arguments?.['environment_id'] === ''))
+    return { ...row, ...(row.readIn && { readIn: 'env-a' }), ...(row.ranIn && { ranIn: 'env-a' }) }
+  return { ...row, code: undefined, ...(ours !== 'same' && { error: undefined, ...ours }) } as Row
+}
+
+describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWide, calls, rpc }) => {
+  const open = () =>
+    openTestRuntime({
+      features: { multi_environment_mcp: flag },
+      environments: Object.fromEntries(
+        [...new Set([...selected, ...pluginRoots])].map((at) => [at, pluginRoots.includes(at) ? { probe: server(at) } : {}]),
+      ),
+      threadWide: Object.fromEntries(threadWide.map((name) => [name, server('host')])),
+      session: { environments: selected },
+    })
+
+  test('lists and reads', async () => {
+    await using t = await open()
+    for (const vector of calls as readonly Vector[]) {
+      const row = wanted(id, vector)
+      const { server: name, environment_id: environmentId, cursor } = row.arguments ?? {}
+      const ask = { ...vector.arguments, ...row.arguments, server: vector.arguments?.['server'] ?? name }
+      const query = {
+        ...(ask.server !== undefined && { server: ask.server }),
+        ...('environment_id' in (vector.arguments ?? {}) && { environmentId: vector.arguments!['environment_id'] ?? environmentId }),
+        ...(cursor !== undefined && { cursor }),
+      }
+      const what = `${vector.tool} ${JSON.stringify(vector.arguments)}`
+      const seen = async (): Promise<unknown> => {
+        if (vector.tool === 'read_mcp_resource') {
+          const { contents } = await t.session.readResource({ ...query, uri: 'x://one' } as never)
+          return contents[0]?.text
+        }
+        const { items } = await t.session[vector.tool === 'list_mcp_resources' ? 'listResources' : 'listResourceTemplates'](query)
+        return items.map(({ owner }) => [owner.name, flag ? owner.environmentId : null])
+      }
+      if (row.code !== undefined) await expect(seen(), what).rejects.toMatchObject({ code: row.code })
+      else if (row.error !== undefined) await expect(seen(), what).rejects.toThrow(row.error)
+      else expect(await seen(), what).toEqual(row.items ?? row.readIn)
+    }
+  })
+
+  test('tool calls by server and environment', async () => {
+    await using t = await open()
+    for (const vector of rpc as readonly Vector[]) {
+      const row = wanted(id, vector)
+      const outcome = await t.callTool({
+        server: 'probe',
+        tool: 'where',
+        ...('environmentId' in vector && { environmentId: vector.environmentId ?? null }),
+      })
+      const what = JSON.stringify(vector)
+      const code = row.code ?? (row.error === undefined ? undefined : 'UNKNOWN_SERVER')
+      if (code !== undefined) expect(outcome.code, what).toBe(code)
+      else
+        expect(outcome.outcome === 'completed' ? outcome.result.content : outcome.message, what).toEqual([
+          { type: 'text', text: row.ranIn },
+        ])
+    }
+  })
+})
