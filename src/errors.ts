@@ -35,6 +35,7 @@ const REMEDIES = {
   ENVIRONMENT_UNKNOWN: 'Declare the environment, or correct its name.',
   ENVIRONMENT_UNAVAILABLE: 'Check that the environment can be reached.',
   ENVIRONMENT_UNSUPPORTED: 'Use an executor that can do this.',
+  ENVIRONMENT_FILE_FAILED: 'Check the path, and who may read it on the machine of the environment.',
   FLAG_UNKNOWN: 'List the flags with `tapline flags list`.',
   FLAG_BAD_VALUE: 'Give the flag one of its values.',
   CONFIG_INVALID: 'Correct the file at the place named.',

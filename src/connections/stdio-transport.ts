@@ -131,6 +131,8 @@ export class StdioTransport implements MessageTransport {
     if (isReadable(stream)) {
       // events: an async iterator costs several microtasks for every chunk
       stream.on('data', heard).on('end', closed).on('close', closed).on('error', closed)
+      // an executor may have read from it and paused it
+      stream.resume()
       return
     }
     void (async () => {

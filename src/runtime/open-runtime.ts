@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import type { ConfigFile } from '../config/load.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
-import { localExecutor } from '../connections/executors/local.ts'
+import { BUILT_IN } from '../connections/executors/built-in.ts'
 import { TaplineError } from '../errors.ts'
 import { FlagRegistry } from '../flags/registry.ts'
 import type { PluginEntry } from '../hooks/session-hooks.ts'
@@ -89,9 +89,10 @@ function hostConfig(options: RuntimeOptions): Config | null {
 }
 
 function executorsByKind(own: readonly ExecutorDefinition[]): ReadonlyMap<string, ExecutorDefinition> {
-  const byKind = new Map<string, ExecutorDefinition>([['local', localExecutor]])
+  const byKind = new Map<string, ExecutorDefinition>(BUILT_IN.map((definition) => [definition.kind, definition]))
   for (const definition of own) {
-    if (definition.kind === 'local') throw new TaplineError('CONFIG_INVALID', 'an executor of one\'s own cannot have the kind "local"')
+    if (BUILT_IN.some(({ kind }) => kind === definition.kind))
+      throw new TaplineError('CONFIG_INVALID', `an executor of one's own cannot have the kind "${definition.kind}"`)
     byKind.set(definition.kind, definition)
   }
   return byKind
