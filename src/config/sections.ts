@@ -164,14 +164,6 @@ function readStore(fields: Fields, source: Source, { report, diagnose, home }: S
   const store = new Fields(object, ['file', 'redis'], report)
   if (store.has('redis')) store.reject('redis', 'is not supported by this version; use "file"')
   const folder = store.word('file')?.text
-  if (folder !== undefined) {
-    diagnose({
-      code: 'ignored_key',
-      severity: 'warning',
-      message: '"store" has no effect in this version: nothing is kept there yet, and trust is always kept in the state folder of the user',
-      where: member.where,
-    })
-  }
   if (folder === undefined) {
     if (!store.has('file') && !store.has('redis')) report(object.where, 'store needs "file": the folder of the store')
     return null

@@ -13,6 +13,7 @@ const RUNTIME_KEYS = [
   'hooks',
   'flags',
   'executors',
+  'store',
   'idleCloseMs',
   'logger',
 ] as const

@@ -16,6 +16,7 @@ import type { Catalog } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { KeyRegistry } from '../servers/key.ts'
+import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { checkSessionOptions } from './check-options.ts'
@@ -34,6 +35,8 @@ export interface RuntimeParts {
   readonly executors: ReadonlyMap<string, ExecutorDefinition>
   readonly entries: readonly PluginEntry[]
   readonly secrets: Secrets
+  readonly store: Store
+  readonly closeStore: () => Promise<void>
   readonly idleCloseMs: number
   readonly logger: Logger | null
 }
@@ -173,6 +176,7 @@ export class LiveRuntime implements Runtime {
     const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
     this.probe.dispose()
     await Promise.all([closed, this.pool.close()])
+    await this.parts.closeStore()
     this.wheel.close()
   }
 

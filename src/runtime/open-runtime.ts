@@ -14,6 +14,7 @@ import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
 import { checkRuntimeOptions } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
+import { runtimeStore } from './store-option.ts'
 import { LiveRuntime } from './live-runtime.ts'
 import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.ts'
 
@@ -36,6 +37,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     secrets,
     cwd: process.cwd(),
   })
+  const { store, close: closeStore } = runtimeStore(options.store, loaded.storeFolder)
   const registry = new FlagRegistry(options.flags?.define ?? [])
   const keys = new KeyRegistry()
   const builder = new CatalogBuilder()
@@ -53,6 +55,8 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     executors,
     entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
     secrets,
+    store,
+    closeStore,
     idleCloseMs: options.idleCloseMs ?? 60_000,
     logger: options.logger ?? null,
   })

@@ -15,6 +15,7 @@ import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
+import type { StoreOption } from './store-option.ts'
 
 /** How untrusted input names a server. `environmentId: null` = the thread-wide one; left out = "whichever it is, if there is only one". */
 export interface ServerSelector {
@@ -255,6 +256,8 @@ export interface RuntimeOptions extends Config {
   readonly flags?: FlagOptions
   /** kinds of executors beside `local` */
   readonly executors?: readonly ExecutorDefinition[]
+  /** where remembered approvals and other things outlive the process; default: `store.file` of the files, else the user's folder. A store that is given stays open when the runtime closes */
+  readonly store?: StoreOption
   /** ms without a session after which a connection is closed; default 60,000 */
   readonly idleCloseMs?: number
   readonly logger?: Logger

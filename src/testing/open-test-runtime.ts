@@ -9,6 +9,7 @@ import { checkRuntimeOptions } from '../runtime/check-options.ts'
 import { assembleRuntime } from '../runtime/open-runtime.ts'
 import type { Approver, HookEntry, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, ToolCallRequest } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
+import { memoryStore } from '../storage/memory-store.ts'
 import { scriptedConfig } from './scripted-config.ts'
 import type { AskedQuestion, SentMessage, TestRuntime, TestRuntimeOptions, TestSessionOptions } from './types.ts'
 
@@ -24,7 +25,9 @@ export async function openTestRuntime(options: TestRuntimeOptions = {}): Promise
     const key = runtime.parts.keys.find(owner) as ServerKey
     sent.push(Object.freeze({ owner: key, method, params: deepFreeze(params as Json) as SentMessage['params'] }))
   })
-  const runtime = await assembleRuntime({ ...rest, ...config }, new Map([['local', memoryExecutor(servers)]]))
+  // a test never meets what a person has allowed
+  const store = rest.store ?? memoryStore()
+  const runtime = await assembleRuntime({ ...rest, ...config, store }, new Map([['local', memoryExecutor(servers)]]))
   const asked: AskedQuestion[] = []
   try {
     return new RecordingRuntime(runtime, await openRecorded(runtime, session, asked), sent, asked)
