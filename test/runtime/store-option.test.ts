@@ -59,7 +59,8 @@ test('a store of the host is used for everything and left open; a store for one 
 })
 
 test('no area at all is as good as no option', async () => {
-  await (await openRuntime({ store: {} })).close()
+  await using runtime = await openRuntime({ store: {} })
+  expect(runtime.diagnostics).toEqual([])
 })
 
 test.each([
