@@ -101,6 +101,8 @@ class InstantConnection implements Connection {
   list(): ReturnType<Connection['list']> {
     return Promise.resolve({ items: [], diagnostics: [] })
   }
+  notify(): void {}
+  applyLogLevel(): void {}
   subscribe(): Disposable {
     return { [Symbol.dispose]: () => {} }
   }

@@ -19,6 +19,7 @@ const REMEDIES = {
   CALL_CANCELLED: 'The call was cancelled by its caller; call again if it is still wanted.',
   CALL_TIMED_OUT: 'Raise the limit, or find out why the server is slow.',
   CALL_AUTHORITY_CHANGED: 'Call again: the call will be judged by what holds now.',
+  ELICITATION_UNROUTABLE: 'Take sharing: "runtime" off the server, so that every session that answers questions has a process of its own.',
   APPROVAL_POLICY_NEVER: 'Change approvalPolicy of the environment, or the approval mode of the tool.',
   AMBIGUOUS_SERVER: 'Name the environment (and the installation) too.',
   UNKNOWN_SERVER: 'List the servers with `tapline status`.',

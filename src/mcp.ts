@@ -1,5 +1,5 @@
 /** Leaf room: MCP shapes in loose form. Unknown members are kept as they came, so every object has an open tail. */
-import type { JsonObject } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 
 interface Open {
   readonly _meta?: JsonObject
@@ -88,4 +88,29 @@ export interface Progress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
+}
+
+/** Restricted JSON Schema of an elicitation form: a flat object of primitives. */
+export interface FormSchema {
+  readonly type: 'object'
+  readonly properties: JsonObject
+  readonly required?: readonly string[]
+}
+/** What a server asks of a model. */
+export interface SamplingRequest extends Open {
+  readonly messages: readonly PromptMessage[]
+  readonly maxTokens: number
+  readonly systemPrompt?: string
+}
+/** What the model said. */
+export interface SamplingResult extends Open {
+  readonly role: 'assistant'
+  readonly model: string
+  readonly content: Json
+  readonly stopReason?: string
+}
+/** A folder that a server may work in. */
+export interface Root extends Open {
+  readonly uri: string
+  readonly name?: string
 }

@@ -69,6 +69,7 @@ function readEnvironment({ name, where, value }: Member, { source, cwd, expansio
     extraRoots: (fields.texts('extraRoots') ?? []).map((root) =>
       runsHere(executor.kind) ? path.resolve(source.folder, root.text) : root.text,
     ),
+    hasRoots: fields.has('cwd') || fields.has('extraRoots'),
     permissions: (permissions && readPermissions(permissions, source.folder, report)) ?? null,
     approvalPolicy: (policy && readApprovalPolicy(policy, report)) ?? 'on-request',
     codexExecutable: fields.word('codexExecutable')?.text ?? null,

@@ -88,6 +88,10 @@ export interface Connection {
     kind: ListKind,
     options?: { readonly signal?: AbortSignal },
   ): Promise<{ readonly items: readonly JsonObject[]; readonly diagnostics: readonly Diagnostic[] }>
+  /** Tells the server something that it does not answer; without effect where it is not connected. */
+  notify(method: string): void
+  /** Sends `logging/setLevel` where a session wants logs and the server can; a server that starts is told by itself. */
+  applyLogLevel(): void
   /** Called after every change of state or of the tools. */
   subscribe(listener: () => void): Disposable
 }

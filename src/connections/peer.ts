@@ -1,5 +1,6 @@
 /** The SDK's client in loose form: initialize, raw requests, answers to what the server asks. The only file that loads the SDK. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { createRequire } from 'node:module'
 import { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -12,6 +13,8 @@ import type { MessageTransport } from './message-transport.ts'
 import type { RequestContext } from './pending-request.ts'
 import { LONGEST_DELAY, PendingRequest } from './pending-request.ts'
 import { printable } from './printable.ts'
+import type { ServerRequestHandler } from './server-request.ts'
+import { RpcFault } from './server-request.ts'
 
 /** Revisions that both the SDK and we speak, newest first. */
 const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
@@ -29,7 +32,11 @@ export interface PeerOptions extends RequestContext {
   readonly clientInfo: { readonly name: string; readonly version: string }
   /** text of the frame limit, for messages */
   readonly frameLimit: string
-  readonly onNotification: (method: string) => void
+  /** declared in initialize */
+  readonly capabilities: JsonObject
+  readonly onNotification: (method: string, params: JsonObject) => void
+  /** Answers a request of the server; a rejection with an `RpcFault` is an answer too. */
+  readonly onRequest: ServerRequestHandler
   /** a frame over the limit that no request can be told about */
   readonly onLostFrame: () => void
 }
@@ -39,6 +46,7 @@ export class Peer {
   readonly #client: Client
   readonly #loose: LooseTransport
   readonly #options: PeerOptions
+  readonly #questions = { open: 0, closedAt: -Infinity }
 
   constructor(client: Client, options: PeerOptions) {
     this.#client = client
@@ -50,10 +58,9 @@ export class Peer {
     }
     // the built-in ping handler refuses a ping with odd params
     client.removeRequestHandler('ping')
-    client.fallbackRequestHandler = ({ method }) =>
-      method === 'ping' ? Promise.resolve({}) : Promise.reject(Object.assign(new Error('Method not found'), { code: -32601 }))
-    client.fallbackNotificationHandler = (notification) => {
-      options.onNotification(notification.method)
+    client.fallbackRequestHandler = ({ method, params }, { signal }) => this.#asked(method, params, signal)
+    client.fallbackNotificationHandler = ({ method, params }) => {
+      options.onNotification(method, isJsonObject(params) ? params : {})
       return Promise.resolve()
     }
   }
@@ -86,8 +93,8 @@ export class Peer {
         }),
       )
     }
-    const pending = new PendingRequest(this.#options, method, options)
-    const { onProgress, idleTimeoutMs } = options
+    const pending = new PendingRequest(this.#options, this.#questions, method, options)
+    const { onProgress } = options
     const { _meta: meta } = params
     return this.#client
       .request(
@@ -95,19 +102,42 @@ export class Peer {
         pending as never,
         {
           signal: pending as never,
-          timeout: Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY),
-          resetTimeoutOnProgress: true,
-          onprogress: onProgress === undefined ? ignore : (progress) => tell(onProgress, progress as Progress),
+          // the limits are the pending request's own: the clock of the SDK cannot stand still
+          timeout: LONGEST_DELAY,
+          onprogress: (progress) => {
+            pending.heard()
+            if (onProgress !== undefined) tell(onProgress, progress as Progress)
+          },
         },
       )
       .catch((error: unknown) => {
-        throw pending.failed(error, idleTimeoutMs)
+        throw pending.failed(error)
       }) as Promise<JsonObject>
+  }
+
+  /** Tells the server something that it does not answer. */
+  notify(method: string): void {
+    this.#client.notification({ method }).catch(() => {})
   }
 
   /** The transport is gone: everything that waits rejects with `endError()`. */
   ended(): void {
     this.#loose.onclose?.()
+  }
+
+  /** With every field: the SDK's typed handlers strip unknown ones. */
+  async #asked(method: string, params: unknown, signal: AbortSignal): Promise<JsonObject> {
+    if (method === 'ping') return {}
+    this.#questions.open++
+    try {
+      return await this.#options.onRequest({ method, params: isJsonObject(params) ? params : {}, signal })
+    } catch (error) {
+      // nothing of an error of ours is a server's business
+      throw error instanceof RpcFault ? error : new RpcFault(-32603, 'Internal error')
+    } finally {
+      this.#questions.open--
+      this.#questions.closedAt = performance.now()
+    }
   }
 
   #problem(answer: InitializeAnswer | null): TaplineError | null {
@@ -144,14 +174,12 @@ function loadSdk(): typeof import('@modelcontextprotocol/sdk/client/index.js') {
 export function createPeer(options: PeerOptions): Peer {
   const { Client } = loadSdk()
   const client = new Client(options.clientInfo, {
-    capabilities: {},
+    capabilities: options.capabilities as ClientCapabilities,
     // the default one makes an Ajv instance for every client; checks of schemas are made elsewhere
     jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
   })
   return new Peer(client, options)
 }
-
-function ignore(): void {}
 
 function tell(onProgress: (progress: Progress) => void, progress: Progress): void {
   try {

@@ -11,6 +11,13 @@ import { printable, seconds } from './printable.ts'
 /** Longest delay of a timer of Node; a larger one would fire at once. */
 export const LONGEST_DELAY: number = 2 ** 31 - 1
 
+/** Questions of the server that somebody is being asked. While there is one, what the server has to do waits for a person. */
+export interface OpenQuestions {
+  readonly open: number
+  /** `performance.now()` when the last one was closed */
+  readonly closedAt: number
+}
+
 /** What a request needs to know about its server. */
 export interface RequestContext {
   readonly label: string
@@ -31,16 +38,22 @@ export class PendingRequest {
   readonly reason = 'cancelled'
   readonly #context: RequestContext
   readonly #method: string
+  readonly #questions: OpenQuestions
+  readonly #idleMs: number
+  #idle: ReturnType<typeof setTimeout>
   #cancel: (() => void) | null = null
   #error: TaplineError | null = null
   #total: ReturnType<typeof setTimeout> | null = null
   #forget: (() => void) | null = null
   #settled = false
 
-  constructor(context: RequestContext, method: string, options: RequestOptions) {
+  constructor(context: RequestContext, questions: OpenQuestions, method: string, options: RequestOptions) {
     this.#context = context
+    this.#questions = questions
     this.#method = method
-    const { cancellation, totalTimeoutMs } = options
+    const { cancellation, idleTimeoutMs, totalTimeoutMs } = options
+    this.#idleMs = Math.min(Math.max(idleTimeoutMs, 0), LONGEST_DELAY)
+    this.#idle = setTimeout(this.#idled, this.#idleMs)
     const cancel = (): void =>
       this.#end(new TaplineError('CALL_CANCELLED', `${method} to ${context.label} was cancelled`, { data: { sent: 'unknown' } }))
     if (cancellation !== undefined) this.#forget = cancellation.onCancel(cancel)
@@ -53,6 +66,11 @@ export class PendingRequest {
   }
 
   throwIfAborted(): void {}
+
+  /** The server has made progress: the idle limit begins anew. */
+  heard(): void {
+    if (!this.#settled) this.#idle.refresh()
+  }
 
   addEventListener(_type: 'abort', listener: () => void): void {
     this.#cancel = listener
@@ -70,12 +88,18 @@ export class PendingRequest {
   }
 
   /** The error of ours for whatever the SDK rejected with. Server errors never come this way: they arrive as an answer. */
-  failed(error: unknown, idleTimeoutMs: number): TaplineError {
+  failed(error: unknown): TaplineError {
     this.#settle()
     if (this.#error) return this.#error
-    if (isTaplineError(error)) return error
-    if ((error as { code?: unknown }).code === -32001) return this.#timedOut('idle', idleTimeoutMs)
-    return this.#context.endError()
+    return isTaplineError(error) ? error : this.#context.endError()
+  }
+
+  /** A server that waits for an answer of ours is not idle; its clock starts again when the last question is closed. */
+  readonly #idled = (): void => {
+    const { open, closedAt } = this.#questions
+    const waited = open > 0 ? 0 : performance.now() - closedAt
+    if (waited >= this.#idleMs) this.#end(this.#timedOut('idle', this.#idleMs))
+    else this.#idle = setTimeout(this.#idled, this.#idleMs - waited)
   }
 
   #end(error: TaplineError): void {
@@ -88,6 +112,7 @@ export class PendingRequest {
 
   #settle(): void {
     this.#settled = true
+    clearTimeout(this.#idle)
     this.#forget?.()
     this.#forget = null
     if (this.#total !== null) clearTimeout(this.#total)

@@ -1,13 +1,15 @@
 /** The connections of one runtime: one for each server and connection identity, shared by everybody who leases it. */
 import { TaplineError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 import type { Secrets } from '../secrets.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Connection } from './connection.ts'
-import { identityText } from './connection-identity.ts'
+import { answersItself, declaredCapabilities, identityText } from './connection-identity.ts'
 import type { Executor, ExecutorDefinition } from './executor.ts'
+import type { Lessee } from './lessees.ts'
 import { LONGEST_DELAY } from './pending-request.ts'
 import { ServerConnection } from './server-connection.ts'
 import { StartGate } from './start-gate.ts'
@@ -38,6 +40,8 @@ export interface LeaseRequest {
   readonly registration: ServerRegistration
   /** where it executes */
   readonly environment: Environment
+  /** the session that is asked and told what the server asks and tells; left out: nobody */
+  readonly lessee?: Lessee
 }
 
 /** A share in a connection. */
@@ -73,21 +77,26 @@ export class ConnectionPool {
   }
 
   /** A share in the connection of this identity. After `close`, its `ready()` rejects with SESSION_CLOSED. */
-  lease({ key, registration, environment }: LeaseRequest): Lease {
-    const identity = identityText({ launch: registration.launch, environment, capabilities: { elicitation: false, sampling: false } })
+  lease(request: LeaseRequest): Lease {
+    const { key, registration, environment, lessee } = request
+    const answers = lessee?.capabilities ?? {}
+    const isShared = registration.policy.sharing === 'runtime' || !answersItself(environment, answers)
+    const capabilities = declaredCapabilities(environment, answers)
+    const identity = identityText({
+      launch: registration.launch,
+      environment,
+      capabilities,
+      session: isShared ? null : (lessee?.id ?? null),
+    })
     let entries = this.#entries.get(key)
     if (!entries) this.#entries.set(key, (entries = new Map<string, Entry>()))
     let entry = entries.get(identity)
     if (entry) entry.connection.update(registration)
-    else
-      entries.set(
-        identity,
-        (entry = { connection: this.#connection({ key, registration, environment }), key, identity, leases: 0, timer: null }),
-      )
+    else entries.set(identity, (entry = { connection: this.#connection(request, capabilities), key, identity, leases: 0, timer: null }))
     if (entry.timer) clearTimeout(entry.timer)
     entry.timer = null
     entry.leases++
-    return this.#lease(entry)
+    return this.#lease(entry, lessee, isShared)
   }
 
   /** Watches a process group that somebody else started: it ends with this process. Gives what takes it off the list. */
@@ -106,18 +115,24 @@ export class ConnectionPool {
     return this.#closing
   }
 
-  #lease(entry: Entry): Lease {
+  #lease(entry: Entry, lessee: Lessee | undefined, isShared: boolean): Lease {
+    const forget = lessee && entry.connection.lessees.add(lessee)
     let released = false
     return {
       connection: entry.connection,
       release: () => {
         if (released) return
         released = true
+        forget?.()
         entry.leases--
         const { idleCloseMs } = this.#options
-        if (entry.leases > 0 || this.#closing || !Number.isFinite(idleCloseMs)) return
-        entry.timer = setTimeout(() => this.#leave(entry), Math.min(idleCloseMs, LONGEST_DELAY))
-        entry.timer.unref()
+        if (entry.leases > 0 || this.#closing) return
+        // nobody else can ever have it
+        if (!isShared) this.#leave(entry)
+        else if (Number.isFinite(idleCloseMs)) {
+          entry.timer = setTimeout(() => this.#leave(entry), Math.min(idleCloseMs, LONGEST_DELAY))
+          entry.timer.unref()
+        }
       },
     }
   }
@@ -131,7 +146,7 @@ export class ConnectionPool {
     void left.finally(() => this.#leaving.delete(left))
   }
 
-  #connection({ key, registration, environment }: LeaseRequest): ServerConnection {
+  #connection({ key, registration, environment }: LeaseRequest, capabilities: JsonObject): ServerConnection {
     const { secrets, clientInfo, onDiagnostic, graceMs, frameLimit } = this.#options
     const connection = new ServerConnection({
       id: `c${++this.#count}`,
@@ -140,6 +155,7 @@ export class ConnectionPool {
       registration,
       secrets,
       clientInfo,
+      capabilities,
       onDiagnostic,
       executor: () => this.#executor(environment),
       enter: () => this.#gate.enter(),

@@ -6,6 +6,9 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Connection, ListKind, RequestOptions, ServerInfo, ToolListing } from './connection.ts'
+import { ConnectionNews } from './connection-news.ts'
+import { Lessees } from './lessees.ts'
+import type { LogLevel } from './lessees.ts'
 import type { ReadList } from './lists.ts'
 import { LISTS, readList } from './lists.ts'
 import { untilAborted } from './on-abort.ts'
@@ -17,8 +20,11 @@ import { ToolList, listSource } from './tool-list.ts'
 /** ms for which a failed start is not repeated; doubled with every failure up to the second value. */
 const FIRST_BACK_OFF_MS = 2000
 const LONGEST_BACK_OFF_MS = 60_000
+/** ms for an answer to logging/setLevel, which nobody waits for. */
+const LEVEL_MS = 10_000
 
-export interface ServerConnectionOptions extends Pick<StartOptions, 'executor' | 'enter' | 'secrets' | 'clientInfo' | 'frameLimit'> {
+export interface ServerConnectionOptions
+  extends Pick<StartOptions, 'executor' | 'enter' | 'secrets' | 'clientInfo' | 'capabilities' | 'frameLimit'> {
   readonly id: string
   readonly key: ServerKey
   readonly environment: Environment
@@ -34,6 +40,8 @@ export class ServerConnection implements Connection {
   readonly key: ServerKey
   readonly environment: Environment
   readonly transport: 'stdio' | 'http' | 'memory'
+  /** the sessions that have a share in it */
+  readonly lessees: Lessees
   readonly #options: ServerConnectionOptions
   readonly #tools: ToolList
   #registration: ServerRegistration
@@ -46,11 +54,12 @@ export class ServerConnection implements Connection {
   #start: ServerStart | null = null
   #starting: Promise<ToolListing> | null = null
   #retryAt = 0
+  /** what the running server was told */
+  #level: LogLevel | null = null
   #backOffMs = FIRST_BACK_OFF_MS
   #closing: Promise<void> | null = null
   readonly #clearing = new Set<Promise<void>>()
-  readonly #listeners = new Set<() => void>()
-  readonly #reported = new Set<string>()
+  readonly #news: ConnectionNews
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options
@@ -58,11 +67,13 @@ export class ServerConnection implements Connection {
     this.id = options.id
     this.key = options.key
     this.environment = options.environment
+    this.#news = new ConnectionNews(options.key, options.onDiagnostic)
+    this.lessees = new Lessees(this, options.capabilities)
     this.#tools = new ToolList({
       key: options.key,
       limitMs: () => this.#registration.policy.startupTimeoutMs,
-      report: (diagnostic) => this.#report(diagnostic),
-      onChange: () => this.#emit(),
+      report: (diagnostic) => this.#news.pass(diagnostic),
+      onChange: () => this.#news.emit(),
     })
     this.transport = options.registration.launch.type === 'http' ? 'http' : options.environment.executor === 'memory' ? 'memory' : 'stdio'
   }
@@ -130,11 +141,21 @@ export class ServerConnection implements Connection {
     }
   }
 
+  notify(method: string): void {
+    this.#run?.notify(method)
+  }
+
+  applyLogLevel(): void {
+    const { logLevel } = this.lessees
+    const run = this.#run
+    if (run === null || logLevel === null || logLevel === this.#level || run.info?.capabilities['logging'] === undefined) return
+    this.#level = logLevel
+    // a server that refuses goes on as it likes
+    run.request('logging/setLevel', { level: logLevel }, { idleTimeoutMs: LEVEL_MS }).catch(() => {})
+  }
+
   subscribe(listener: () => void): Disposable {
-    // a function of its own, so that one listener may subscribe twice
-    const entry = (): void => listener()
-    this.#listeners.add(entry)
-    return { [Symbol.dispose]: () => void this.#listeners.delete(entry) }
+    return this.#news.subscribe(listener)
   }
 
   /** Ends the server: end of input, SIGTERM, SIGKILL. Ends a start that is under way. Never rejects; later callers join. */
@@ -154,7 +175,7 @@ export class ServerConnection implements Connection {
 
   #begin(): Promise<ToolListing> {
     const began = performance.now()
-    const { key, environment, executor, enter, secrets, clientInfo, frameLimit, graceMs = 2000 } = this.#options
+    const { key, environment, executor, enter, secrets, clientInfo, capabilities, frameLimit, graceMs = 2000 } = this.#options
     const start = new ServerStart({
       key,
       environment,
@@ -166,14 +187,10 @@ export class ServerConnection implements Connection {
       graceMs,
       ...(frameLimit !== undefined && { frameLimit }),
       notices: () => this.#tools.notices,
-      onNotification: (method) => this.#noticed(method),
-      onLostFrame: (run) =>
-        this.#report({
-          code: 'frame_too_long',
-          severity: 'warning',
-          message: `${key} wrote a frame over the limit of ${run.frameLimit}; it was dropped`,
-          owner: key,
-        }),
+      capabilities,
+      onNotification: (method, params) => this.#noticed(method, params),
+      onRequest: (request) => this.lessees.answer(request),
+      onLostFrame: (run) => this.#news.report('frame_too_long', `${key} wrote a frame over the limit of ${run.frameLimit}; it was dropped`),
       onEnd: (run, error) => this.#ended(run, error),
     })
     this.#start = start
@@ -199,7 +216,7 @@ export class ServerConnection implements Connection {
     )
     this.#starting = starting
     starting.catch(() => {})
-    this.#emit()
+    this.#news.emit()
     return starting
   }
 
@@ -220,7 +237,9 @@ export class ServerConnection implements Connection {
     this.#error = null
     this.#backOffMs = FIRST_BACK_OFF_MS
     const listing = this.#tools.attach(started)
-    this.#emit()
+    this.#level = null
+    this.applyLogLevel()
+    this.#news.emit()
     return listing
   }
 
@@ -230,7 +249,7 @@ export class ServerConnection implements Connection {
     this.#error = error
     this.#retryAt = performance.now() + this.#backOffMs
     this.#backOffMs = Math.min(this.#backOffMs * 2, LONGEST_BACK_OFF_MS)
-    this.#emit()
+    this.#news.emit()
   }
 
   /** A run that was up is over: the next caller starts anew at once. */
@@ -243,12 +262,12 @@ export class ServerConnection implements Connection {
     this.#state = 'failed'
     this.#error = error
     this.#retryAt = 0
-    this.#emit()
+    this.#news.emit()
   }
 
-  #noticed(method: string): void {
+  #noticed(method: string, params: JsonObject): void {
     if (method === 'notifications/tools/list_changed') this.#tools.noticed()
-    else if (method === 'notifications/resources/list_changed' || method === 'notifications/prompts/list_changed') this.#emit()
+    else this.lessees.noticed(method, params)
   }
 
   async #close(): Promise<void> {
@@ -259,35 +278,13 @@ export class ServerConnection implements Connection {
     const run = this.#run
     this.#run = null
     if (run) this.#clearLater(run.stop(error))
-    this.#emit()
+    this.#news.emit()
     while (this.#clearing.size > 0) await Promise.all(this.#clearing)
   }
 
   #clearLater(work: Promise<void>): void {
     this.#clearing.add(work)
     void work.finally(() => this.#clearing.delete(work))
-  }
-
-  #report(diagnostic: Diagnostic): void {
-    if (this.#reported.size > 200) this.#reported.clear()
-    if (this.#reported.has(diagnostic.message)) return
-    this.#reported.add(diagnostic.message)
-    this.#options.onDiagnostic(diagnostic)
-  }
-
-  #emit(): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener()
-      } catch (error) {
-        this.#report({
-          code: 'listener_failed',
-          severity: 'warning',
-          message: `${this.key}: a listener failed: ${String(error)}`,
-          owner: this.key,
-        })
-      }
-    }
   }
 }
 

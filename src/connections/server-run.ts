@@ -9,6 +9,7 @@ import type { TransportEnd } from './message-transport.ts'
 import type { Peer } from './peer.ts'
 import { createPeer } from './peer.ts'
 import { printable } from './printable.ts'
+import type { ServerRequestHandler } from './server-request.ts'
 import { StdioTransport } from './stdio-transport.ts'
 import { stopProcess } from './stop-process.ts'
 
@@ -24,7 +25,10 @@ export interface RunOptions {
   readonly graceMs: number
   /** bytes */
   readonly frameLimit?: number
-  readonly onNotification: (method: string) => void
+  /** declared in initialize */
+  readonly capabilities: JsonObject
+  readonly onNotification: (method: string, params: JsonObject) => void
+  readonly onRequest: ServerRequestHandler
   readonly onLostFrame: () => void
   /** the run is over though nobody stopped it; called once */
   readonly onEnd: (error: TaplineError) => void
@@ -71,13 +75,15 @@ export class ServerRun {
   }
 
   async initialize(): Promise<ServerInfo> {
-    const { label, secrets, clientInfo, onNotification, onLostFrame } = this.#options
+    const { label, secrets, clientInfo, capabilities, onNotification, onRequest, onLostFrame } = this.#options
     const peer = createPeer({
       transport: this.#transport,
       label,
       clientInfo,
       frameLimit: this.frameLimit,
+      capabilities,
       onNotification,
+      onRequest,
       onLostFrame,
       redact: (text) => secrets.redact(text),
       endError: () => this.#end ?? new TaplineError('SERVER_EXITED', `${label} is not connected`, { data: { sent: 'no' } }),
@@ -95,6 +101,11 @@ export class ServerRun {
         this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }),
       )
     return peer.request(method, params, options)
+  }
+
+  /** Tells the server something that it does not answer. */
+  notify(method: string): void {
+    if (this.#end === null) this.#peer?.notify(method)
   }
 
   /** `; last lines of stderr: …`, or nothing. */

@@ -32,7 +32,7 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
     notes: Object.freeze(asks.map(({ plugin, text }) => ({ plugin, question: text ?? '' }))),
   })
   const state = (now: 'asked' | 'answered' | 'withdrawn'): void =>
-    host.question({ id: question.id, callId: run.callId, owner: call.owner, state: now })
+    host.question({ kind: 'approval', id: question.id, callId: run.callId, owner: call.owner, state: now })
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), host.approvalTimeoutMs)
   const began = performance.now()

@@ -1,4 +1,4 @@
-/** The limit of a whole call; its clock stands still while a person is asked. */
+/** The limit of a whole call; its clock stands still while a person is asked, also by several questions at once. */
 import type { Deadline, DeadlineWheel } from '../hooks/deadline-wheel.ts'
 
 /** One clock. `start` at most once; nothing happens where it was never started. */
@@ -9,6 +9,7 @@ export class CallLimit implements Deadline {
   readonly #wheel: DeadlineWheel
   #onExpire: (() => void) | null = null
   #msLeft = 0
+  #pauses = 0
   /** ms; 0 where there is none */
   limitMs = 0
 
@@ -24,11 +25,13 @@ export class CallLimit implements Deadline {
     this.#wheel.add(this, ms)
   }
 
+  /** Each one needs a `resume` of its own. */
   pause(): void {
-    if (this.#onExpire !== null) this.#msLeft = this.#wheel.remove(this)
+    if (this.#pauses++ === 0 && this.#onExpire !== null) this.#msLeft = this.#wheel.remove(this)
   }
 
   resume(): void {
+    if (--this.#pauses > 0) return
     if (this.#onExpire !== null && this.#msLeft > 0) this.#wheel.add(this, this.#msLeft)
     this.#msLeft = 0
   }

@@ -39,8 +39,9 @@ export interface PipelineHost extends RunContext {
   /** reports only the first one under an id */
   reportOnce(id: string, diagnostic: Diagnostic): void
   question(event: {
+    readonly kind: 'approval' | 'elicitation' | 'sampling'
     readonly id: string
-    readonly callId: string
+    readonly callId: string | null
     readonly owner: ServerKey
     readonly state: 'asked' | 'answered' | 'withdrawn'
   }): void

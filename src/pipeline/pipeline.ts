@@ -1,4 +1,5 @@
 /** The way of a call, read from top to bottom: resolve, approve, attachMetadata, dispatch, settled. */
+import type { Connection } from '../connections/connection.ts'
 import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { CallView } from '../hooks/call-view.ts'
 import { observe } from '../hooks/observers.ts'
@@ -76,6 +77,11 @@ export class Pipeline {
   /** Ends every running call as cancelled. */
   cancelAll(error: TaplineError): void {
     for (const run of this.#running) this.#fail(run, error)
+  }
+
+  /** The running calls that have reached this connection. */
+  callsOn(connection: Connection): readonly PipelineRun[] {
+    return this.#running.filter((run) => run.sent !== 'no' && run.call?.connection === connection)
   }
 
   /** `end` gets the outcome; null where an explanation got as far as dispatch. */

@@ -52,13 +52,16 @@ const FITS_OBJECTS: CompiledSchema = Object.freeze({
   check: (value: Json) => (isJsonObject(value) ? null : 'structuredContent must be object'),
 })
 
+/** The schemas of a tool, or of something that has schemas like one. */
+type WithSchemas = Pick<ToolRecord, 'inputSchema' | 'outputSchema'>
+
 /** The schema checks of one runtime. Compiled once for each schema object, on first use; gone with the record. */
 export class SchemaChecker {
   readonly #ready = new WeakMap<JsonObject, CompiledSchema>()
   readonly #pending = new WeakMap<JsonObject, Promise<CompiledSchema>>()
 
   /** The check, where it is there at once: prepared before, or of a schema that accepts every object. */
-  get(record: ToolRecord, side: SchemaSide = 'input'): CompiledSchema | null {
+  get(record: WithSchemas, side: SchemaSide = 'input'): CompiledSchema | null {
     const schema = side === 'input' ? record.inputSchema : record.outputSchema
     if (schema === null) return FITS
     let ready = this.#ready.get(schema)
@@ -70,7 +73,7 @@ export class SchemaChecker {
   }
 
   /** The check, compiled where it has to be. Never rejects. */
-  async prepare(record: ToolRecord, side: SchemaSide = 'input'): Promise<CompiledSchema> {
+  async prepare(record: WithSchemas, side: SchemaSide = 'input'): Promise<CompiledSchema> {
     const ready = this.get(record, side)
     if (ready !== null) return ready
     const schema = (side === 'input' ? record.inputSchema : record.outputSchema) as JsonObject

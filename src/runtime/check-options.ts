@@ -1,8 +1,22 @@
 /** Options of a host, checked where no compiler did: a mistyped one is never dropped without a word. */
+import type { LogLevel } from '../connections/lessees.ts'
+import { LOG_LEVELS } from '../connections/lessees.ts'
 import { TaplineError } from '../errors.ts'
 import { unknownKey } from './unknown-key.ts'
 
-const SESSION_KEYS = ['id', 'environments', 'approver', 'approvalTimeoutMs', 'trace', 'signal'] as const
+const SESSION_KEYS = [
+  'id',
+  'environments',
+  'approver',
+  'onElicitation',
+  'onSampling',
+  'onRoots',
+  'declares',
+  'logLevel',
+  'approvalTimeoutMs',
+  'trace',
+  'signal',
+] as const
 const RUNTIME_KEYS = [
   'config',
   'environments',
@@ -21,12 +35,16 @@ const FLAG_KEYS = ['define', 'override'] as const
 
 /** Throws CALL_INVALID_REQUEST. */
 export function checkSessionOptions(options: object): void {
-  const { id, environments, approver, approvalTimeoutMs, signal } = options as Readonly<Record<string, unknown>>
+  const given = options as Readonly<Record<string, unknown>>
+  const { id, environments, declares, logLevel, approvalTimeoutMs, signal } = given
   refuse(unknownKey('the options of a session', options, SESSION_KEYS))
   if (id !== undefined && (typeof id !== 'string' || id === '')) refuse('id of a session must be text')
   if (environments !== undefined && !(Array.isArray(environments) && environments.every((one) => typeof one === 'string')))
     refuse('environments of a session must be a list of ids')
-  if (approver !== undefined && typeof approver !== 'function') refuse('approver must be a function')
+  for (const name of ['approver', 'onElicitation', 'onSampling', 'onRoots'])
+    if (given[name] !== undefined && typeof given[name] !== 'function') refuse(`${name} must be a function`)
+  if (declares !== undefined && typeof declares !== 'object') refuse('declares must be an object with elicitation or sampling')
+  if (logLevel !== undefined && !LOG_LEVELS.includes(logLevel as LogLevel)) refuse(`logLevel must be one of ${LOG_LEVELS.join(', ')}`)
   if (approvalTimeoutMs !== undefined && !(typeof approvalTimeoutMs === 'number' && approvalTimeoutMs > 0))
     refuse('approvalTimeoutMs must be a number of ms above 0')
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function')

@@ -1,7 +1,8 @@
 /** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
 import type { Connection } from '../connections/connection.ts'
+import type { LogLevel } from '../connections/lessees.ts'
+import { LOG_LEVELS } from '../connections/lessees.ts'
 import { LONGEST_DELAY } from '../connections/pending-request.ts'
-import type { Lease } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
@@ -11,7 +12,9 @@ import type { CompleteResult, GetPromptResult, Method, ReadResourceResult } from
 import { ApprovalMemory } from '../pipeline/approval-memory.ts'
 import { send } from '../pipeline/dispatch.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
+import type { QuestionHost } from '../pipeline/open-question.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
+import type { PipelineRun } from '../pipeline/pipeline-run.ts'
 import { decide } from '../pipeline/policy.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import { resolve } from '../pipeline/resolve.ts'
@@ -28,7 +31,10 @@ import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import { complete, getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
+import { SessionConnections } from './session-connections.ts'
+import { SessionLessee } from './session-lessee.ts'
 import { SessionLog } from './session-log.ts'
+import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
@@ -53,15 +59,10 @@ import type {
   ToolList,
 } from './types.ts'
 
-interface Held {
-  readonly lease: Lease
-  readonly subscription: Disposable
-}
-
 /** ms that a person has to answer, where the host says nothing else. */
 const APPROVAL_MS = 600_000
 
-export class LiveSession implements Session, PipelineHost {
+export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly id: string
   readonly flags: CapturedFlags
   readonly environments: readonly Environment[]
@@ -80,11 +81,13 @@ export class LiveSession implements Session, PipelineHost {
   readonly traceAll: boolean
   readonly #runtime: LiveRuntime
   readonly #hooks: SessionHooks
-  readonly #held = new Map<ServerKey, Held>()
+  readonly #lessee: SessionLessee
+  readonly #connections: SessionConnections
   readonly #log: SessionLog
   readonly #ended = new AbortController()
   readonly #afterClose: () => Promise<void>
   #closing: Promise<void> | null = null
+  #questions = 0
 
   constructor(
     runtime: LiveRuntime,
@@ -112,6 +115,13 @@ export class LiveSession implements Session, PipelineHost {
     this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, parts.catalog, this.selected, parts.loaded.naming.maxLength)
     this.tools = new ToolLister(this, this.resolver)
+    this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
+    this.#connections = new SessionConnections({
+      pool: runtime.pool,
+      lessee: this.#lessee,
+      environment: (environmentId) => this.environment(environmentId),
+      onChange: (entry, connection, isNew) => this.#changed(entry, connection, isNew),
+    })
     const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
     this.#hooks = buildHooks(
       entries,
@@ -126,6 +136,11 @@ export class LiveSession implements Session, PipelineHost {
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 
+  /** ends with the session */
+  get signal(): AbortSignal {
+    return this.#ended.signal
+  }
+
   get sessionId(): string {
     return this.id
   }
@@ -135,39 +150,13 @@ export class LiveSession implements Session, PipelineHost {
   }
 
   /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
-  async startRequired(): Promise<void> {
-    const required = this.resolver.view.servers.filter(({ registration: { policy } }) => policy.enabled && policy.required)
-    const { signal } = this.#ended
-    await Promise.all(
-      required.map(async (entry) => {
-        if (entry.registration.problem !== null) throw entry.registration.problem
-        await this.connection(entry).ready({ signal })
-      }),
-    ).catch((error: unknown) => {
-      throw signal.aborted
-        ? new TaplineError('SESSION_CLOSED', 'the session was closed while its required servers were starting', { cause: error })
-        : error
-    })
+  startRequired(): Promise<void> {
+    return startRequired(this.resolver.view.servers, (entry) => this.connection(entry), this.signal)
   }
 
   connection(entry: CatalogEntry): Connection {
-    const held = this.#held.get(entry.key)
-    if (held !== undefined) return held.lease.connection
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
-    const { executesOn } = entry.registration
-    const environment = this.environment(executesOn)
-    if (environment === undefined)
-      throw new TaplineError('ENVIRONMENT_UNKNOWN', `server ${entry.key} runs on the environment "${executesOn}", which is not declared`)
-    const lease = this.#runtime.pool.lease({ key: entry.key, registration: entry.registration, environment })
-    const { connection } = lease
-    const look = (): void => {
-      if (connection.tools !== null && this.tools.update(entry, connection.tools))
-        this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
-      this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connection.state === 'closed' ? 'idle' : connection.state })
-    }
-    this.#held.set(entry.key, { lease, subscription: connection.subscribe(look) })
-    if (connection.tools !== null) this.tools.update(entry, connection.tools)
-    return connection
+    return this.#connections.get(entry)
   }
 
   environment(id: string): Environment | undefined {
@@ -227,6 +216,18 @@ export class LiveSession implements Session, PipelineHost {
     return statusPages(this, query)
   }
 
+  setLogLevel(level: LogLevel): void {
+    if (!LOG_LEVELS.includes(level)) throw new TaplineError('CALL_INVALID_REQUEST', `a log level is one of ${LOG_LEVELS.join(', ')}`)
+    this.#lessee.logLevel = level
+    for (const connection of this.#connections) connection.applyLogLevel()
+  }
+
+  rootsChanged(): void {
+    if (this.#lessee.capabilities.roots === undefined) return
+    for (const connection of this.#connections)
+      if (connection.environment.spec.hasRoots !== true) connection.notify('notifications/roots/list_changed')
+  }
+
   subscribe(listener: (event: SessionEvent) => void): Disposable {
     return this.#log.subscribe(listener)
   }
@@ -243,11 +244,7 @@ export class LiveSession implements Session, PipelineHost {
     const closed = new TaplineError('SESSION_CLOSED', 'the session was closed while the call was running')
     this.pipeline.cancelAll(closed)
     this.#ended.abort(closed)
-    for (const { lease, subscription } of this.#held.values()) {
-      subscription[Symbol.dispose]()
-      lease.release()
-    }
-    this.#held.clear()
+    this.#connections.release()
     await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
   }
 
@@ -283,6 +280,21 @@ export class LiveSession implements Session, PipelineHost {
 
   settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void {
     if (this.#log.isHeard) this.#log.emit({ type: 'settled', ...event })
+  }
+
+  callsOn(connection: Connection): readonly PipelineRun[] {
+    return this.pipeline.callsOn(connection)
+  }
+
+  nextQuestionId(kind: string): string {
+    return `${this.id}.${kind}.${++this.#questions}`
+  }
+
+  #changed(entry: CatalogEntry, { tools, state }: Connection, isNew: boolean): void {
+    const isOther = tools !== null && this.tools.update(entry, tools)
+    if (isNew) return
+    if (isOther) this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
+    this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: state === 'closed' ? 'idle' : state })
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {

@@ -20,6 +20,20 @@ import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.t
 
 const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'features', 'naming'] as const
 
+/** What `openSession` hands on to its one session. */
+const SESSION_OPTIONS = [
+  'id',
+  'approver',
+  'onElicitation',
+  'onSampling',
+  'onRoots',
+  'declares',
+  'logLevel',
+  'approvalTimeoutMs',
+  'trace',
+  'signal',
+] as const
+
 /** Reads and checks; starts no server. Rejects for mistakes of a file or of the caller (CONFIG_…, FLAG_…, HOOK_BAD_PLUGIN); one bad server is a diagnostic. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkRuntimeOptions(options, false)
@@ -67,14 +81,8 @@ export async function openSession(options: RuntimeOptions & Omit<SessionOptions,
   checkRuntimeOptions(options, true)
   const runtime = await assembleRuntime(options, executorsByKind(options.executors ?? []))
   try {
-    const { id, approver, approvalTimeoutMs, trace, signal } = options
-    return await runtime.openOnlySession({
-      ...(id !== undefined && { id }),
-      ...(approver !== undefined && { approver }),
-      ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
-      ...(trace !== undefined && { trace }),
-      ...(signal !== undefined && { signal }),
-    })
+    const given = SESSION_OPTIONS.filter((key) => options[key] !== undefined).map((key) => [key, options[key]])
+    return await runtime.openOnlySession(Object.fromEntries(given) as SessionOptions)
   } catch (error) {
     await runtime.close()
     throw error

@@ -1,15 +1,17 @@
 /** The public shapes of runtime and session. */
 import type { Config } from '../config/config.ts'
 import type { ConfigFile } from '../config/load.ts'
+import type { LogLevel } from '../connections/lessees.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
 import type { ErrorCode, TaplineError } from '../errors.ts'
 import type { CapturedFlags, Flag, FlagValue } from '../flags/flag.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
-import type { JsonObject } from '../json.ts'
 import type { CompleteResult, GetPromptResult, Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Approver } from '../pipeline/approver.ts'
+import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
@@ -76,6 +78,8 @@ export type ToolCallRequest = { readonly arguments?: unknown } & (
 )
 
 export type { ApprovalAnswer, ApprovalQuestion, Approver } from '../pipeline/approver.ts'
+export type { LogLevel } from '../connections/lessees.ts'
+export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
@@ -177,12 +181,21 @@ export type SessionEvent =
   | { readonly type: 'server_changed'; readonly owner: ServerKey; readonly runtimeStatus: ServerStatus['runtimeStatus'] }
   | {
       readonly type: 'question'
+      /** who is asked: a person about a call, a person by a server, a model by a server */
+      readonly kind: 'approval' | 'elicitation' | 'sampling'
       readonly id: string
-      readonly callId: string
+      /** null where a question of a server may belong to several calls, or to none */
+      readonly callId: string | null
       readonly owner: ServerKey
       readonly state: 'asked' | 'answered' | 'withdrawn'
     }
   | { readonly type: 'settled'; readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }
+  | { readonly type: 'resources_changed'; readonly owner: ServerKey }
+  | { readonly type: 'prompts_changed'; readonly owner: ServerKey }
+  /** a server says that what it asked for by URL is done */
+  | { readonly type: 'elicitation_complete'; readonly owner: ServerKey; readonly elicitationId: string }
+  /** a log message of a server, redacted */
+  | { readonly type: 'log'; readonly owner: ServerKey; readonly level: LogLevel; readonly logger: string | null; readonly data: Json }
   | { readonly type: 'diagnostic'; readonly diagnostic: Diagnostic }
 
 export interface SessionOptions {
@@ -191,7 +204,17 @@ export interface SessionOptions {
   /** ids, ordered, the first is primary; default: the configuration's selection. Unknown ones throw ENVIRONMENT_UNKNOWN */
   readonly environments?: readonly string[]
   readonly approver?: Approver
-  /** ms to wait for a person; default 600,000 */
+  /** Answers what servers ask a person. With it, servers are told so, and this session has stdio processes of its own */
+  readonly onElicitation?: Elicitor
+  /** Answers what servers ask a model; for the rest as `onElicitation` */
+  readonly onSampling?: Sampler
+  /** Folders for servers of environments whose own (`cwd`, `extraRoots`) are not written down; for the rest as `onElicitation` */
+  readonly onRoots?: RootsProvider
+  /** what is declared to servers for a handler, word for word; default `{ form: {}, url: {} }` for elicitation, `{}` for sampling */
+  readonly declares?: { readonly elicitation?: JsonObject; readonly sampling?: JsonObject }
+  /** least severity of log messages that servers are asked for; default: whatever they send */
+  readonly logLevel?: LogLevel
+  /** ms to wait for a person or a model; default 600,000 */
   readonly approvalTimeoutMs?: number
   /** collect a trace for every call */
   readonly trace?: boolean
@@ -223,6 +246,10 @@ export interface Session extends AsyncDisposable {
   status(query?: StatusQuery): Promise<Page<ServerStatus>>
   /** one page at a time, discovered as it is asked for */
   statusPages(query?: StatusQuery): AsyncIterable<Page<ServerStatus>>
+  /** From now on; servers that can log are told. Throws CALL_INVALID_REQUEST. */
+  setLogLevel(level: LogLevel): void
+  /** Tells servers that were given the folders of `onRoots` to ask again. */
+  rootsChanged(): void
   /** A listener that throws is reported as a diagnostic. */
   subscribe(listener: (event: SessionEvent) => void): Disposable
   /** Cancels running calls, gives back connections. */

@@ -44,6 +44,8 @@ export interface EnvironmentSpec {
   /** absolute on that machine */
   readonly cwd: string
   readonly extraRoots: readonly string[]
+  /** true where `cwd` or `extraRoots` are written down: then servers are told of them as roots */
+  readonly hasRoots?: boolean
   readonly permissions: PermissionProfile | null
   readonly approvalPolicy: ApprovalPolicy
   /** as written; only `local` offers it to servers, and only where it is absolute and passes the probe */
