@@ -1,6 +1,5 @@
 /** The SDK's client in loose form: initialize, raw requests, answers to what the server asks. The only file that loads the SDK. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { createRequire } from 'node:module'
 import { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -174,7 +173,7 @@ function loadSdk(): typeof import('@modelcontextprotocol/sdk/client/index.js') {
 export function createPeer(options: PeerOptions): Peer {
   const { Client } = loadSdk()
   const client = new Client(options.clientInfo, {
-    capabilities: options.capabilities as ClientCapabilities,
+    capabilities: options.capabilities,
     // the default one makes an Ajv instance for every client; checks of schemas are made elsewhere
     jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
   })

@@ -1,6 +1,7 @@
 /** Options of a host, checked where no compiler did: a mistyped one is never dropped without a word. */
 import type { LogLevel } from '../connections/lessees.ts'
 import { LOG_LEVELS } from '../connections/lessees.ts'
+import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
 import { unknownKey } from './unknown-key.ts'
 
@@ -70,4 +71,13 @@ export function checkRuntimeOptions(options: object, isSession: boolean): void {
 function refuse(problem: string | null): void {
   if (problem !== null)
     throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/library.md lists them.' })
+}
+
+/** ms that a person has to answer, where the host says nothing else. */
+const APPROVAL_MS = 600_000
+
+/** The limit as a timer takes it. Throws CALL_INVALID_REQUEST. */
+export function approvalLimit(ms: number = APPROVAL_MS): number {
+  if (!(ms >= 1)) refuse('approvalTimeoutMs must be 1 ms or more')
+  return Math.min(ms, LONGEST_DELAY)
 }

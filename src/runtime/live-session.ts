@@ -1,8 +1,6 @@
 /** One session: its flags, its view of the catalog, its hooks and its leases. What its methods do is in files of their own. */
 import type { Connection } from '../connections/connection.ts'
 import type { LogLevel } from '../connections/lessees.ts'
-import { LOG_LEVELS } from '../connections/lessees.ts'
-import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
@@ -26,6 +24,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
+import { approvalLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
 import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
@@ -58,9 +57,6 @@ import type {
   ToolCallRequest,
   ToolList,
 } from './types.ts'
-
-/** ms that a person has to answer, where the host says nothing else. */
-const APPROVAL_MS = 600_000
 
 export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly id: string
@@ -217,15 +213,12 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   }
 
   setLogLevel(level: LogLevel): void {
-    if (!LOG_LEVELS.includes(level)) throw new TaplineError('CALL_INVALID_REQUEST', `a log level is one of ${LOG_LEVELS.join(', ')}`)
-    this.#lessee.logLevel = level
+    this.#lessee.setLogLevel(level)
     for (const connection of this.#connections) connection.applyLogLevel()
   }
 
   rootsChanged(): void {
-    if (this.#lessee.capabilities.roots === undefined) return
-    for (const connection of this.#connections)
-      if (connection.environment.spec.hasRoots !== true) connection.notify('notifications/roots/list_changed')
+    this.#connections.rootsChanged()
   }
 
   subscribe(listener: (event: SessionEvent) => void): Disposable {
@@ -301,9 +294,4 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
     return work()
   }
-}
-
-function approvalLimit(ms: number = APPROVAL_MS): number {
-  if (!(ms >= 1)) throw new TaplineError('CALL_INVALID_REQUEST', 'approvalTimeoutMs must be 1 ms or more')
-  return Math.min(ms, LONGEST_DELAY)
 }

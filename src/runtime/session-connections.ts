@@ -38,6 +38,12 @@ export class SessionConnections implements Iterable<Connection> {
     for (const { lease } of this.#held.values()) yield lease.connection
   }
 
+  /** Servers that were given roots of the session ask again. */
+  rootsChanged(): void {
+    if (this.#options.lessee.capabilities.roots === undefined) return
+    for (const connection of this) if (connection.environment.spec.hasRoots !== true) connection.notify('notifications/roots/list_changed')
+  }
+
   release(): void {
     for (const { lease, subscription } of this.#held.values()) {
       subscription[Symbol.dispose]()

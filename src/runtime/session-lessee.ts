@@ -6,6 +6,7 @@ import type { ServerRequest } from '../connections/server-request.ts'
 import { methodNotFound, RpcFault } from '../connections/server-request.ts'
 import { messageOf, TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { snapshot } from '../json.ts'
 import { answerElicitation } from '../pipeline/elicitation.ts'
 import type { QuestionHost } from '../pipeline/open-question.ts'
 import { answerSampling } from '../pipeline/sampling.ts'
@@ -27,19 +28,29 @@ function capabilitiesOf({ onElicitation, onSampling, onRoots, declares }: Sessio
 export class SessionLessee implements Lessee {
   readonly id: string
   readonly capabilities: AnswerCapabilities
-  logLevel: LogLevel | null
   readonly #host: QuestionHost
   readonly #handlers: Pick<SessionOptions, 'onElicitation' | 'onSampling' | 'onRoots'>
   readonly #emit: (event: SessionEvent) => void
+  #logLevel: LogLevel | null
   #open = 0
 
   constructor(host: QuestionHost, options: SessionOptions, emit: (event: SessionEvent) => void) {
     this.id = host.sessionId
     this.capabilities = capabilitiesOf(options)
-    this.logLevel = options.logLevel ?? null
+    this.#logLevel = options.logLevel ?? null
     this.#host = host
     this.#handlers = options
     this.#emit = emit
+  }
+
+  get logLevel(): LogLevel | null {
+    return this.#logLevel
+  }
+
+  /** Throws CALL_INVALID_REQUEST. */
+  setLogLevel(level: LogLevel): void {
+    if (!LOG_LEVELS.includes(level)) throw new TaplineError('CALL_INVALID_REQUEST', `a log level is one of ${LOG_LEVELS.join(', ')}`)
+    this.#logLevel = level
   }
 
   isCalling(connection: Connection): boolean {
@@ -57,7 +68,7 @@ export class SessionLessee implements Lessee {
         return await answerSampling(this.#host, onSampling, connection, request)
       if (request.method === 'roots/list' && onRoots) {
         const { signal } = request
-        return { roots: JSON.parse(JSON.stringify(await onRoots({ owner: connection.key, signal }))) }
+        return { roots: snapshot(await onRoots({ owner: connection.key, signal })) }
       }
     } catch (error) {
       if (error instanceof RpcFault) throw error

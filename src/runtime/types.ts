@@ -10,13 +10,12 @@ import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
 import type { CompleteResult, GetPromptResult, Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { Approver } from '../pipeline/approver.ts'
-import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
+import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
 
 /** How untrusted input names a server. `environmentId: null` = the thread-wide one; left out = "whichever it is, if there is only one". */
@@ -81,6 +80,7 @@ export type { ApprovalAnswer, ApprovalQuestion, Approver } from '../pipeline/app
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { SessionOptions } from './session-options.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
   readonly cursor?: string
@@ -197,30 +197,6 @@ export type SessionEvent =
   /** a log message of a server, redacted */
   | { readonly type: 'log'; readonly owner: ServerKey; readonly level: LogLevel; readonly logger: string | null; readonly data: Json }
   | { readonly type: 'diagnostic'; readonly diagnostic: Diagnostic }
-
-export interface SessionOptions {
-  /** default: a random one */
-  readonly id?: string
-  /** ids, ordered, the first is primary; default: the configuration's selection. Unknown ones throw ENVIRONMENT_UNKNOWN */
-  readonly environments?: readonly string[]
-  readonly approver?: Approver
-  /** Answers what servers ask a person. With it, servers are told so, and this session has stdio processes of its own */
-  readonly onElicitation?: Elicitor
-  /** Answers what servers ask a model; for the rest as `onElicitation` */
-  readonly onSampling?: Sampler
-  /** Folders for servers of environments whose own (`cwd`, `extraRoots`) are not written down; for the rest as `onElicitation` */
-  readonly onRoots?: RootsProvider
-  /** what is declared to servers for a handler, word for word; default `{ form: {}, url: {} }` for elicitation, `{}` for sampling */
-  readonly declares?: { readonly elicitation?: JsonObject; readonly sampling?: JsonObject }
-  /** least severity of log messages that servers are asked for; default: whatever they send */
-  readonly logLevel?: LogLevel
-  /** ms to wait for a person or a model; default 600,000 */
-  readonly approvalTimeoutMs?: number
-  /** collect a trace for every call */
-  readonly trace?: boolean
-  /** closes the session */
-  readonly signal?: AbortSignal
-}
 
 /** One thread of work of a harness. */
 export interface Session extends AsyncDisposable {

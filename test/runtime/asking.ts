@@ -12,13 +12,13 @@ const SERVER = fileURLToPath(new URL('fixtures/asking-server.mjs', import.meta.u
 type Server = NonNullable<RuntimeOptions['mcpServers']>[string]
 type Place = NonNullable<RuntimeOptions['environments']>[string]
 
-export const asking = (more: object = {}): Server => ({ command: process.execPath, args: [SERVER], ...more }) as Server
+export const asking = (more: object = {}): Server => ({ command: process.execPath, args: [SERVER], ...more })
 
 /** A runtime with the environment `vm`, whose folder is new, and its server `asks`; and a thread-wide server `wide`. */
 export async function askingRuntime(place: Partial<Place> = {}, server: object = {}): Promise<Runtime & { readonly folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline asks '))
   const runtime = await openRuntime({
-    environments: { vm: { cwd: folder, permissions: 'workspace-write', ...place, mcpServers: { asks: asking(server) } } as Place },
+    environments: { vm: { cwd: folder, permissions: 'workspace-write', ...place, mcpServers: { asks: asking(server) } } },
     mcpServers: { wide: asking(server) },
   })
   return Object.assign(runtime, { folder })

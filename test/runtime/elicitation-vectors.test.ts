@@ -44,9 +44,11 @@ test('questions of servers, as the vectors have them', async () => {
     const properties = Object.fromEntries((elicitation.fields ?? []).map((name) => [name, { type: 'string' }]))
     const params = { message: id, requestedSchema: { type: 'object', properties }, ...(elicitation.meta && { _meta: elicitation.meta }) }
     const answer = await tell(session, 'asks', 'ask', { method: 'elicitation/create', params })
-    const shown = [id, asked, answer.action, answer._meta?.approvals_reviewer]
-    if (expected.startsWith('asks the user')) expect(shown).toEqual([id, 1, 'accept', undefined])
-    else if (expected.startsWith('accept with {}')) expect([...shown, answer.content]).toEqual([id, 0, 'accept', undefined, {}])
-    else expect(shown).toEqual([id, 0, 'decline', undefined])
+    const wanted = expected.startsWith('asks the user')
+      ? [1, 'accept', { who: 'me', confirm: 'yes' }]
+      : expected.startsWith('accept with {}')
+        ? [0, 'accept', {}]
+        : [0, 'decline', undefined]
+    expect([id, asked, answer.action, answer.content, answer._meta?.approvals_reviewer]).toEqual([id, ...wanted, undefined])
   }
 })

@@ -1,0 +1,30 @@
+/** What a host says when it opens a session. */
+import type { LogLevel } from '../connections/lessees.ts'
+import type { JsonObject } from '../json.ts'
+import type { Approver } from '../pipeline/approver.ts'
+import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
+
+/** Options of one session. */
+export interface SessionOptions {
+  /** default: a random one */
+  readonly id?: string
+  /** ids, ordered, the first is primary; default: the configuration's selection. Unknown ones throw ENVIRONMENT_UNKNOWN */
+  readonly environments?: readonly string[]
+  readonly approver?: Approver
+  /** Answers what servers ask a person. With it, servers are told so, and this session has stdio processes of its own */
+  readonly onElicitation?: Elicitor
+  /** Answers what servers ask a model; for the rest as `onElicitation` */
+  readonly onSampling?: Sampler
+  /** Folders for servers of environments whose own (`cwd`, `extraRoots`) are not written down; for the rest as `onElicitation` */
+  readonly onRoots?: RootsProvider
+  /** what is declared to servers for a handler, word for word; default `{ form: {}, url: {} }` for elicitation, `{}` for sampling */
+  readonly declares?: { readonly elicitation?: JsonObject; readonly sampling?: JsonObject }
+  /** least severity of log messages that servers are asked for; default: whatever they send */
+  readonly logLevel?: LogLevel
+  /** ms to wait for a person or a model; default 600,000 */
+  readonly approvalTimeoutMs?: number
+  /** collect a trace for every call */
+  readonly trace?: boolean
+  /** closes the session */
+  readonly signal?: AbortSignal
+}
