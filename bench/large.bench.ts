@@ -13,7 +13,8 @@ tell('a result of 10 MB over stdio')
 const raw = new RawClient(PLAIN_SERVER)
 await raw.open()
 const sdk = await sdkClient(PLAIN_SERVER)
-const session = await openSession({ mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER] } } })
+const session = await openSession({ mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER], maxResultBytes: 64 * 1024 * 1024 } } })
+const capped = await openSession({ mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER] } } })
 
 function check(result: unknown): { readonly operations: number } {
   const { content } = result as { readonly content?: readonly { readonly text?: string }[] }
@@ -30,6 +31,14 @@ const measured = await measure(
       run: async () => {
         const outcome = await session.callTool({ server: 'plain', tool: 'echo', arguments: params.arguments })
         return check(outcome.outcome === 'completed' ? outcome.result : {})
+      },
+    },
+    {
+      name: 'ours, cut to 8 MiB',
+      run: async () => {
+        const outcome = await capped.callTool({ server: 'plain', tool: 'echo', arguments: params.arguments })
+        if (outcome.outcome !== 'completed' || outcome.overflow === undefined) throw new Error('the result is not cut')
+        return { operations: 1 }
       },
     },
   ],
@@ -49,5 +58,5 @@ for (const [variant, { wall }] of measured) {
 }
 for (const [variant, { cpu }] of measured)
   row({ work: '10 MB stdio result, host CPU', variant, unit: 'ms', rounds: inMs(cpu), floor: inMs(floor.cpu) })
-await Promise.all([raw.close(), sdk.close(), session.close()])
+await Promise.all([raw.close(), sdk.close(), session.close(), capped.close()])
 report()

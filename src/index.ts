@@ -42,7 +42,7 @@ export type {
   ToolCallRequest,
   ToolList,
 } from './runtime/types.ts'
-export type { CallOutcome, ForModel, PipelineHook } from './hooks/outcome.ts'
+export type { CallOutcome, ForModel, Overflow, PipelineHook } from './hooks/outcome.ts'
 export type { CallTrace, Explanation, TapTrace } from './hooks/trace.ts'
 export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
 export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'

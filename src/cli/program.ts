@@ -66,6 +66,7 @@ export function createProgram(host: ProgramHost): Command {
 
   calling(program.command('call'))
     .description('call a tool: by its visible name, or with --server by its raw name')
+    .option('--output <file>', 'write the whole result to this file, as JSON')
     .option('--explain', 'show what would happen, and call nothing')
     .action(
       action(async (context, name, args, options) =>

@@ -28,6 +28,14 @@ interface Ended {
   /** where a trace was asked for */
   readonly trace?: CallTrace
 }
+/** What is told of a result that was larger than its server's `maxResultBytes`. */
+export interface Overflow {
+  /** of the whole result */
+  readonly bytes: number
+  readonly limitBytes: number
+  /** absolute path of the whole result as JSON, where the call asked for that; else null */
+  readonly file: string | null
+}
 interface Failed extends Ended {
   readonly code: ErrorCode
   /** one line for people and logs */
@@ -37,7 +45,7 @@ interface Failed extends Ended {
 
 /** Exactly one of these is the end of every call. */
 export type CallOutcome<M extends Method = 'tools/call'> =
-  | (Ended & { readonly outcome: 'completed'; readonly code: 'OK'; readonly result: ResultOf<M> })
+  | (Ended & { readonly outcome: 'completed'; readonly code: 'OK'; readonly result: ResultOf<M>; readonly overflow?: Overflow })
   | (Failed & {
       readonly outcome: 'refused'
       readonly by: 'tap' | 'tap_failure' | 'policy' | 'person' | 'reviewer'

@@ -1,12 +1,14 @@
 /** From the error that ended a call to its outcome: one table, so that the same thing always ends the same way. */
 import type { ErrorCode, TaplineError } from '../errors.ts'
-import type { CallOutcome, ForModel, PipelineHook } from '../hooks/outcome.ts'
+import type { CallOutcome, ForModel, Overflow, PipelineHook } from '../hooks/outcome.ts'
 import type { CallTrace } from '../hooks/trace.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { ServerKey } from '../servers/key.ts'
+import { cutResult } from './cut-result.ts'
 import { modelResult, modelText } from './for-model.ts'
 import type { PipelineRun } from './pipeline-run.ts'
+import { sizeOver } from './result-size.ts'
 
 type Kind = Exclude<CallOutcome['outcome'], 'completed'>
 
@@ -43,8 +45,8 @@ const HOOK_FAILURES: ReadonlySet<ErrorCode> = new Set(['HOOK_CHANGED_OWNER', 'HO
 const BY_PERSON: ReadonlySet<ErrorCode> = new Set(['CALL_DECLINED', 'CALL_DISMISSED', 'CALL_APPROVAL_TIMED_OUT'])
 
 /** A finished call. Frozen; `forModel` is built on first read. */
-export function completed(run: PipelineRun, result: JsonObject): CallOutcome<Method> {
-  return new Completed(run, result) as unknown as CallOutcome<Method>
+export function completed(run: PipelineRun, result: JsonObject, overflow: Overflow | null = null): CallOutcome<Method> {
+  return new Completed(run, result, overflow) as unknown as CallOutcome<Method>
 }
 
 /** The end that belongs to an error. A hook that failed after something was sent withholds the result. */
@@ -70,7 +72,7 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
       case 'authority_changed':
         return { what: data['what'] }
       case 'server_failed':
-        return data['rawResult'] === undefined ? {} : { rawResult: data['rawResult'] as Json }
+        return data['rawResult'] === undefined ? {} : { rawResult: withinLimit(run, data['rawResult'] as JsonObject) }
       case 'result_withheld':
         return { hook, tap }
       case 'invalid_request':
@@ -80,6 +82,13 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
     }
   })()
   return new Failed(run, kind, forModel(kind, common.message, more), { ...common, ...more }) as unknown as CallOutcome<Method>
+}
+
+/** The raw result of a tool, cut where it is too large. */
+function withinLimit(run: PipelineRun, raw: JsonObject): JsonObject {
+  const limitBytes = run.sealed.entry.registration.policy.maxResultBytes
+  const bytes = sizeOver(raw, limitBytes)
+  return bytes === null ? raw : cutResult(raw, { bytes, limitBytes, file: null })
 }
 
 /** A guard's own words reach the model only where its author wrote them for it: deny(reason). */
@@ -124,11 +133,13 @@ class Ended {
 class Completed extends Ended {
   readonly code = 'OK'
   readonly result: JsonObject
+  declare readonly overflow?: Overflow
   #model: ForModel | null = null
 
-  constructor(run: PipelineRun, result: JsonObject) {
+  constructor(run: PipelineRun, result: JsonObject, overflow: Overflow | null) {
     super(run, 'completed')
     this.result = result
+    if (overflow !== null) this.overflow = overflow
     Object.freeze(this)
   }
 

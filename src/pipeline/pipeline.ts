@@ -15,9 +15,12 @@ import { deepFreeze } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import { paramsOf } from './dispatch.ts'
 import type { PipelineHost } from './host.ts'
+import { cutResult } from './cut-result.ts'
 import { completed, failed } from './outcome-of.ts'
+import { writeOverflow } from './overflow-file.ts'
 import { PipelineRun } from './pipeline-run.ts'
 import type { CallOptions, PipelineRequest } from './request.ts'
+import { sizeOver } from './result-size.ts'
 
 /** What a call goes through before it is sent. */
 const JUDGING = ['resolve', 'approve', 'attachMetadata'] as const
@@ -163,7 +166,28 @@ export class Pipeline {
     run.clock?.end('dispatch')
     // a violation that an outer tap swallowed
     if (run.violation !== null) this.#fail(run, run.violation)
-    else this.#finish(run, completed(run, result))
+    else {
+      const bytes = run.method === 'tools/call' ? sizeOver(result, run.sealed.entry.registration.policy.maxResultBytes) : null
+      if (bytes === null) this.#finish(run, completed(run, result))
+      else this.#overflowed(run, result, bytes)
+    }
+  }
+
+  /** The host gets a part; the whole of it goes to a file where the host asked for that. After the hooks, so that the file has what they let through. */
+  #overflowed(run: PipelineRun, result: JsonObject, bytes: number): void {
+    const end = (file: string | null): void => {
+      if (run.ended !== null) return
+      const overflow = Object.freeze({ bytes, limitBytes: run.sealed.entry.registration.policy.maxResultBytes, file })
+      this.#finish(run, completed(run, cutResult(result, overflow), overflow))
+    }
+    const { overflowFile } = run.options
+    if (overflowFile === undefined) return end(null)
+    // the tool has answered: no limit of the call ends it any more
+    run.stopLimit()
+    void then.call(
+      writeOverflow(overflowFile, result, (diagnostic) => this.#host.report(diagnostic)),
+      end,
+    )
   }
 
   #failed(run: PipelineRun, error: unknown): void {

@@ -40,4 +40,6 @@ export interface CallOptions {
   /** the model's id of the call: goes into outcome, trace and questions */
   readonly callId?: string
   readonly trace?: boolean
+  /** where the whole result of a tool goes as JSON if it is larger than its server's `maxResultBytes`; a file that is there is replaced */
+  readonly overflowFile?: string
 }

@@ -6,7 +6,7 @@ import type { KeyRegistry } from '../servers/key.ts'
 import { unknownKey } from './unknown-key.ts'
 
 const REQUEST_KEYS = ['arguments', 'name', 'namespace', 'server', 'environmentId', 'installationId', 'owner', 'tool'] as const
-const OPTION_KEYS = ['signal', 'timeoutMs', 'idleTimeoutMs', 'onProgress', 'meta', 'callId', 'trace'] as const
+const OPTION_KEYS = ['signal', 'timeoutMs', 'idleTimeoutMs', 'onProgress', 'meta', 'callId', 'trace', 'overflowFile'] as const
 
 /** A tool call, read strictly: the request comes from a model. */
 export function toolRequest(request: unknown, options: CallOptions, keys: KeyRegistry, isClosed: boolean): PipelineRequest {
@@ -72,10 +72,12 @@ function problemOf(options: CallOptions): string | null {
   if (typeof options !== 'object' || options === null) return 'the options of a call are an object'
   const unknown = unknownKey('the options of a call', options, OPTION_KEYS)
   if (unknown !== null) return unknown
-  const { timeoutMs, idleTimeoutMs, signal, callId, onProgress } = options
+  const { timeoutMs, idleTimeoutMs, signal, callId, onProgress, overflowFile } = options
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') return 'signal must be an AbortSignal'
   if (callId !== undefined && typeof callId !== 'string') return 'callId must be text'
   if (onProgress !== undefined && typeof onProgress !== 'function') return 'onProgress must be a function'
+  if (overflowFile !== undefined && (typeof overflowFile !== 'string' || overflowFile === '' || overflowFile.includes('\0')))
+    return 'overflowFile must be the path of a file'
   if (timeoutMs === undefined && idleTimeoutMs === undefined) return null
   for (const [name, ms] of Object.entries({ timeoutMs, idleTimeoutMs })) {
     if (ms !== undefined && !(typeof ms === 'number' && ms >= 1 && ms <= LONGEST_DELAY)) return `${name} must be 1 to ${LONGEST_DELAY} ms`

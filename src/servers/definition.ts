@@ -54,7 +54,7 @@ export interface ServerPolicy {
   readonly supportsParallelToolCalls: boolean
   /** `runtime`: sessions that can answer questions of the server share its process all the same; default `session`: each of them has one of its own */
   readonly sharing: 'session' | 'runtime'
-  /** bytes of JSON that a result may have; default 8 MiB */
+  /** bytes that the result of a tool may have; what is larger is cut. Default 8 MiB */
   readonly maxResultBytes: number
   /** the newest revision of MCP that is offered to the server */
   readonly protocol: 'auto' | '2025-11-25'

@@ -1,5 +1,6 @@
 /** The built command line on real servers, where servers are started. */
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAlive, MAIN, Place, server, until } from './tapline.ts'
@@ -244,10 +245,28 @@ test('escape sequences of a server do not reach people, and JSON keeps them', { 
   expect(stdout).not.toMatch(/[\u001b\u007f-\u009f]/)
 })
 
+test('an answer over the limit of its server is cut, and goes whole into the file of --output', { timeout: LIMIT }, async () => {
+  await using at = await place(TWO)
+  const { status, json, stdout } = await at.run([...CALL_A, '--output', 'all.json', 'huge'])
+  expect([status, json.outcome, json.overflow]).toEqual([
+    0,
+    'completed',
+    { bytes: expect.any(Number), limitBytes: 8 * 1024 * 1024, file: at.path('all.json') },
+  ])
+  expect(stdout.length).toBeLessThan(9_000_000)
+  expect(json.result.content[1].text).toMatch(/too large \(19\.1 MiB, the limit is 8\.0 MiB\)/)
+  expect(JSON.parse(await readFile(at.path('all.json'), 'utf8')).content[0].text).toHaveLength(20_000_000)
+  const small = await at.run([...CALL_A, '--output', 'small.json', 'echo', '{"a":1}'])
+  expect([small.status, JSON.parse(await readFile(at.path('small.json'), 'utf8'))]).toEqual([0, small.json.result])
+  const nowhere = await at.run([...CALL_A, '--output', 'no/folder.json', 'echo', '{}'])
+  expect([nowhere.status, nowhere.json.error.message]).toEqual([2, expect.stringMatching(/the tool has run, but its result cannot be written to .*ENOENT/)])
+})
+
 test('a huge answer arrives whole through a pipe that is read slowly; a reader that goes away is no error', {
   timeout: LIMIT,
 }, async () => {
-  await using at = await place(TWO)
+  const files = { ...server('A'), maxResultBytes: 32 * 1024 * 1024 }
+  await using at = await place({ ...TWO, environments: { ...TWO.environments, 'exec-a': { ...TWO.environments['exec-a'], mcpServers: { files } } } })
   const { status, json } = await at.run([...CALL_A, 'huge'])
   expect([status, json.result.content[0].text.length]).toEqual([0, 20_000_000])
   const shell = spawn(

@@ -1,4 +1,6 @@
 /** `tapline call`: one tool call through the whole pipeline. */
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { TaplineError } from '../../errors.ts'
 import type { ToolCallRequest } from '../../runtime/types.ts'
 import { approverFor } from '../approver.ts'
@@ -20,6 +22,8 @@ export interface CallCommandOptions extends SelectorOptions {
   readonly timeout?: number
   readonly trace?: boolean
   readonly explain?: boolean
+  /** file for the whole result */
+  readonly output?: string
 }
 
 /** Exit status of the outcome; with --explain nothing runs. `name` is a visible name, with --server a raw one. */
@@ -31,6 +35,7 @@ export async function run(context: CliContext, name: string, args: string | unde
   const value = await readToolArguments(args, context)
   const request: ToolCallRequest = value === undefined ? target : { ...target, arguments: value }
   const limits = { signal: interrupt.signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) }
+  const output = options.output === undefined ? undefined : resolve(context.cwd, options.output)
   const approver = options.explain === true ? undefined : approverFor(options.approve, context)
   return withSession(context, approver === undefined ? {} : { approver }, async (session) => {
     if (options.explain === true) {
@@ -42,10 +47,12 @@ export async function run(context: CliContext, name: string, args: string | unde
       session.callTool(request, {
         ...limits,
         trace: options.trace === true,
+        ...(output !== undefined && { overflowFile: output }),
         onProgress: ({ progress: done, total, message }) =>
           progress.update(`calling ${name}: ${message ?? `${done}${total === undefined ? '' : ` of ${total}`}`}`),
       }),
     )
+    if (output !== undefined && outcome.outcome === 'completed' && outcome.overflow === undefined) await writeResult(output, outcome.result)
     await out.result({ json: () => outcomeJson(outcome, asked), text: () => outcomeText(outcome) })
     if (!out.json) {
       const note = outcomeNote(outcome, out.paintErr)
@@ -54,6 +61,19 @@ export async function run(context: CliContext, name: string, args: string | unde
     }
     return statusOfOutcome(outcome)
   })
+}
+
+/** A result within the limit; a larger one was written while it was whole. Throws CLI_USAGE where that fails, after the tool has run. */
+async function writeResult(file: string, result: object): Promise<void> {
+  try {
+    await writeFile(file, `${JSON.stringify(result)}\n`, { mode: 0o600 })
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TaplineError('CLI_USAGE', `the tool has run, but its result cannot be written to ${file}: ${why}`, {
+      cause,
+      remedy: 'Give --output a file in a folder that is there and may be written.',
+    })
+  }
 }
 
 type Target = Exclude<ToolCallRequest, { readonly owner: unknown }>

@@ -45,6 +45,7 @@ function detailsOf(outcome: CallOutcome): Readonly<Record<string, unknown>> {
     case 'server_failed':
       return outcome.rawResult === undefined ? {} : { rawResult: outcome.rawResult }
     case 'completed':
+      return outcome.overflow === undefined ? {} : { overflow: outcome.overflow }
     case 'no_approver':
       return {}
   }
