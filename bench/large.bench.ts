@@ -13,7 +13,9 @@ tell('a result of 10 MB over stdio')
 const raw = new RawClient(PLAIN_SERVER)
 await raw.open()
 const sdk = await sdkClient(PLAIN_SERVER)
-const session = await openSession({ mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER], maxResultBytes: 64 * 1024 * 1024 } } })
+const session = await openSession({
+  mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER], maxResultBytes: 64 * 1024 * 1024 } },
+})
 const capped = await openSession({ mcpServers: { plain: { command: process.execPath, args: [PLAIN_SERVER] } } })
 
 function check(result: unknown): { readonly operations: number } {

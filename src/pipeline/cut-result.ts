@@ -6,10 +6,12 @@ import { sizeOf, sizeText } from './result-size.ts'
 
 /** Bytes kept free for the block that tells what was left out. */
 const FOR_THE_MARK = 640
+/** Bytes for the line in a text that says that something is missing there. */
+const FOR_THE_GAP = 48
 
 /**
  * The result within the limit. Fields that are small come first: they say what the rest means (`isError`, `_meta`). Then the blocks of the
- * content in their order; a text is cut, anything else (half a picture is none) is kept or left out as a whole. Then all other fields, each
+ * content in their order; of a text that is too long the beginning and the end stay, anything else (half a picture is none) is kept or left out as a whole. Then all other fields, each
  * as a whole.
  */
 export function cutResult(result: JsonObject, { bytes, limitBytes, file }: Overflow): JsonObject {
@@ -74,7 +76,7 @@ class Cut {
     return parts.join(', ')
   }
 
-  /** As much of the text as there is room for, which is then used up; no character is cut in two. */
+  /** As much of its beginning and of its end as there is room for, which is then used up. */
   #text(block: JsonObject, text: string, kept: Json[]): void {
     const { text: _whole, ...rest } = block
     const room = this.#room - sizeOf(rest) - 16
@@ -83,13 +85,30 @@ class Cut {
       this.#textBytes += all
       return
     }
-    // a copy: a slice would keep the whole text alive
-    const bytes = Buffer.allocUnsafe(room)
-    const { written } = new TextEncoder().encodeInto(text, bytes)
-    kept.push({ ...block, text: bytes.toString('utf8', 0, written) })
-    this.#textBytes += all - written
+    const half = Math.floor((room - FOR_THE_GAP) / 2)
+    const [start, end] = half < 1 ? [startOf(text, room), ''] : [startOf(text, half), endOf(text, half)]
+    const missing = all - Buffer.byteLength(start) - Buffer.byteLength(end)
+    kept.push({ ...block, text: end === '' ? start : `${start}\n[tapline: ${sizeText(missing)} left out here]\n${end}` })
+    this.#textBytes += missing
     this.#room = 0
   }
+}
+
+// Both are copies: a slice would keep the whole text alive. No character is cut in two.
+
+function startOf(text: string, room: number): string {
+  const bytes = Buffer.allocUnsafe(room)
+  const { written } = new TextEncoder().encodeInto(text, bytes)
+  return bytes.toString('utf8', 0, written)
+}
+
+function endOf(text: string, room: number): string {
+  const bytes = Buffer.from(text.slice(-room))
+  let at = bytes.length - Math.min(room, bytes.length)
+  // not the second half of a pair, nor the middle of a character
+  if (at === 0 && /^[\udc00-\udfff]/.test(text.slice(-room))) at = 3
+  while (at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at++
+  return bytes.toString('utf8', at)
 }
 
 function nameOf(block: Json): string {

@@ -259,14 +259,20 @@ test('an answer over the limit of its server is cut, and goes whole into the fil
   const small = await at.run([...CALL_A, '--output', 'small.json', 'echo', '{"a":1}'])
   expect([small.status, JSON.parse(await readFile(at.path('small.json'), 'utf8'))]).toEqual([0, small.json.result])
   const nowhere = await at.run([...CALL_A, '--output', 'no/folder.json', 'echo', '{}'])
-  expect([nowhere.status, nowhere.json.error.message]).toEqual([2, expect.stringMatching(/the tool has run, but its result cannot be written to .*ENOENT/)])
+  expect([nowhere.status, nowhere.json.error.message]).toEqual([
+    2,
+    expect.stringMatching(/the tool has run, but its result cannot be written to .*ENOENT/),
+  ])
 })
 
 test('a huge answer arrives whole through a pipe that is read slowly; a reader that goes away is no error', {
   timeout: LIMIT,
 }, async () => {
   const files = { ...server('A'), maxResultBytes: 32 * 1024 * 1024 }
-  await using at = await place({ ...TWO, environments: { ...TWO.environments, 'exec-a': { ...TWO.environments['exec-a'], mcpServers: { files } } } })
+  await using at = await place({
+    ...TWO,
+    environments: { ...TWO.environments, 'exec-a': { ...TWO.environments['exec-a'], mcpServers: { files } } },
+  })
   const { status, json } = await at.run([...CALL_A, 'huge'])
   expect([status, json.result.content[0].text.length]).toEqual([0, 20_000_000])
   const shell = spawn(
