@@ -54,7 +54,7 @@ function said(error: ParseError): string {
 }
 
 /** Offset → `file:line:column`; both from 1, columns in UTF-16 units as editors count them. */
-function locator(text: string, file: string): (offset: number) => string {
+export function locator(text: string, file: string): (offset: number) => string {
   const starts = [0]
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -109,7 +109,7 @@ function convert(node: Node, path: string, depth: number, text: string, place: (
 }
 
 /** True where printing the number gives the value that was written (1.0 and 1 are the same value). */
-function isExact(written: string, number: number): boolean {
+export function isExact(written: string, number: number): boolean {
   return Number.isFinite(number) && decimal(written) === decimal(String(number))
 }
 

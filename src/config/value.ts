@@ -33,9 +33,11 @@ export interface BooleanValue extends At {
 export interface NullValue extends At {
   readonly kind: 'null'
 }
-/** What code can hold and JSON cannot: a function, a cycle, a symbol. */
+/** What JSON cannot hold: a function, a cycle or a symbol of code, a date of TOML. */
 export interface ForeignValue extends At {
   readonly kind: 'foreign'
+  /** with its article */
+  readonly what?: string
 }
 
 /** Any value of a configuration. */
@@ -142,7 +144,7 @@ export function kindName(value: Value): string {
       : value.kind === 'null'
         ? 'null'
         : value.kind === 'foreign'
-          ? 'something that is not JSON'
+          ? (value.what ?? 'something that is not JSON')
           : value.kind === 'text'
             ? 'text'
             : `a ${value.kind}`
