@@ -128,7 +128,7 @@ export async function configurationFiles(context: CliContext): Promise<readonly 
     const names = FOUND_NAMES.toReversed().join(' or ')
     throw new TaplineError(
       'CONFIG_NOT_FOUND',
-      `no configuration: there is no ${names} in ${cwd} or a folder above it, and no ${userConfigPath(env)}`,
+      `no configuration: there is no ${names} in ${cwd} or a folder above it, and no ${userConfigPath(env)} (or .toml)`,
     )
   }
   const { assertTrusted } = await import('../config/trust.ts')

@@ -1,10 +1,12 @@
-/** `${VAR}` and `${VAR:-default}`, expanded once. */
+/** `${VAR}` and `${VAR:-default}`, expanded once; in files of editors their own variables too. */
 import type { Secrets } from '../secrets.ts'
+import type { EditorVariables } from './editor-variables.ts'
 
 /** The variables that a configuration may use. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+const REFERENCE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?$/
+const ANY = /\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?|[^${}]+)\}/g
 /** Names whose values are kept out of every output, wherever such a value comes from. */
 const SECRET_NAME = /token|key|secret|passw|passphrase|credential|auth|cookie/i
 
@@ -24,38 +26,57 @@ export function lookUp(variables: Variables, name: string): string | undefined {
   return found === undefined ? undefined : variables[found]
 }
 
-/** True where the text refers to a variable. */
+/** True where the text refers to a variable, or to an input of VS Code. */
 export function refersToVariable(text: string): boolean {
-  return text.search(REFERENCE) >= 0
+  return [...text.matchAll(ANY)].some(([, word]) => REFERENCE.test(word as string) || /^(?:env|input):/.test(word as string))
 }
 
 /** Expands the texts of one server. Values go to the secrets; names without value are collected. */
 export class Expansion {
   readonly missing: Set<string> = new Set()
+  /** why other references have no value */
+  readonly problems: Set<string> = new Set()
   readonly #variables: Variables
   readonly #secrets: Secrets
+  readonly #editor: EditorVariables | null
 
-  constructor(variables: Variables, secrets: Secrets) {
+  constructor(variables: Variables, secrets: Secrets, editor: EditorVariables | null = null) {
     this.#variables = variables
     this.#secrets = secrets
+    this.#editor = editor
   }
 
-  /** The text with its references replaced; what a value itself says is never looked at again. A missing variable stays as written. */
+  /** how many references have no value so far */
+  get unmet(): number {
+    return this.missing.size + this.problems.size
+  }
+
+  /** The text with its references replaced; what a value itself says is never looked at again. What has no value stays as written. */
   text(text: string): string {
-    return text.replace(REFERENCE, (written, name: string, fallback: string | undefined) => {
-      const value = lookUp(this.#variables, name)
-      // as in a shell: `:-` also stands in for an empty value
-      if (fallback !== undefined && (value === undefined || value === '')) {
-        if (looksSecret(name)) this.#secrets.add(fallback)
-        return fallback
+    return text.replace(ANY, (written, word: string) => {
+      const meaning = this.#editor?.meaning(word) ?? null
+      if (meaning !== null) {
+        if (meaning.kind === 'value') return meaning.value
+        if (meaning.kind === 'variable') return this.#value(meaning.name, undefined) ?? written
+        if (meaning.kind === 'input') this.#secrets.add(meaning.value)
+        else this.problems.add(meaning.why)
+        return meaning.kind === 'input' ? meaning.value : written
       }
-      if (value === undefined) {
-        this.missing.add(name)
-        return written
-      }
-      if (!ORDINARY.has(name)) this.#secrets.add(value)
-      return value
+      const [, name, fallback] = REFERENCE.exec(word) ?? []
+      return name === undefined ? written : (this.#value(name, fallback) ?? written)
     })
+  }
+
+  #value(name: string, fallback: string | undefined): string | undefined {
+    const value = lookUp(this.#variables, name)
+    // as in a shell: `:-` also stands in for an empty value
+    if (fallback !== undefined && (value === undefined || value === '')) {
+      if (looksSecret(name)) this.#secrets.add(fallback)
+      return fallback
+    }
+    if (value === undefined) this.missing.add(name)
+    else if (!ORDINARY.has(name)) this.#secrets.add(value)
+    return value
   }
 
   /** The value of a variable that a definition names outright; it counts as secret. */

@@ -4,7 +4,7 @@ import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from '.
 import { duplicateKey, kindName, quoted } from './value.ts'
 
 export interface FieldOptions {
-  /** also take `tool_timeout_sec` for `toolTimeoutSec` */
+  /** also take `tool_timeout_sec` for `toolTimeoutSec`; default true */
   readonly snakeCase?: boolean
   /** other names of a key */
   readonly aliases?: ReadonlyMap<string, string>
@@ -177,7 +177,7 @@ function canonical(name: string, known: ReadonlySet<string>, options: FieldOptio
   if (known.has(name)) return name
   const alias = options.aliases?.get(name)
   if (alias !== undefined) return alias
-  if (!options.snakeCase || !/^[a-z0-9]+(_[a-z0-9]+)+$/.test(name)) return null
+  if (options.snakeCase === false || !/^[a-z0-9]+(_[a-z0-9]+)+$/.test(name)) return null
   const camel = name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
   return known.has(camel) ? camel : null
 }

@@ -5,9 +5,10 @@ import type { Secrets } from '../secrets.ts'
 import type { Launch } from '../servers/definition.ts'
 import type { Expansion, Variables } from './expand.ts'
 import { looksSecret, lookUp, refersToVariable } from './expand.ts'
-import type { Fields } from './fields.ts'
+import { readEnvFile } from './env-file.ts'
+import { Fields } from './fields.ts'
 import type { Report, TextValue } from './value.ts'
-import { quoted, reportDuplicates } from './value.ts'
+import { kindName, quoted, reportDuplicates } from './value.ts'
 
 export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envVars', 'cwd']
 export const HTTP_KEYS: readonly string[] = ['url', 'httpHeaders', 'envHttpHeaders', 'bearerTokenEnvVar']
@@ -17,8 +18,10 @@ const TYPES = ['stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'] as c
 export interface LaunchContext {
   /** absolute; the default `cwd`, and what a relative command or `cwd` is resolved against */
   readonly base: string
-  /** paths of the machine where the server runs */
-  readonly paths: path.PlatformPath
+  /** true where the server runs on this machine */
+  readonly here: boolean
+  /** VS Code: a number in `env` is text, null is left out */
+  readonly looseEnv: boolean
   readonly expansion: Expansion
   readonly variables: Variables
   readonly secrets: Secrets
@@ -57,21 +60,20 @@ export function readLaunch(fields: Fields, context: LaunchContext): ReadLaunch |
   return http ? readHttp(fields, context) : readStdio(fields, context)
 }
 
-function readStdio(fields: Fields, { base, paths, expansion, variables, secrets, report }: LaunchContext): ReadLaunch {
+function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
+  const { base, here, looseEnv, expansion, secrets, report } = context
+  const paths = here ? path : path.posix
   const written = fields.word('command')?.text ?? ''
   const args = (fields.texts('args') ?? []).map((arg) => arg.text)
-  const env = readTexts(fields, 'env', report)
-  const envVars = (fields.texts('envVars') ?? []).filter((name) => isVariableName(name, report)).map((name) => name.text)
+  const env = readTexts(fields, 'env', report, looseEnv)
+  const envVars = readEnvVars(fields, context)
   const cwd = fields.word('cwd')?.text ?? null
+  const envFile = fields.word('envFile')?.text
 
   for (const [name, value] of env) {
     if (!/^[^=\0]+$/.test(name)) report(value.where, `${quoted(name)} is no name of a variable`)
     const expanded = expansion.text(value.text)
     if (looksSecret(name) && (expanded !== value.text || !refersToVariable(value.text))) secrets.add(expanded)
-  }
-  for (const name of envVars) {
-    const value = looksSecret(name) ? lookUp(variables, name) : undefined
-    if (value !== undefined) secrets.add(value)
   }
   let command = expansion.text(written)
   if (written !== '' && command === '') fields.reject('command', 'is empty once its variables are filled in')
@@ -82,7 +84,10 @@ function readStdio(fields: Fields, { base, paths, expansion, variables, secrets,
       type: 'stdio',
       command,
       args: args.map((arg) => expansion.text(arg)),
-      env: Object.fromEntries(env.map(([name, value]) => [name, expansion.text(value.text)])),
+      env: {
+        ...variablesOf(fields, envFile, context),
+        ...Object.fromEntries(env.map(([name, value]) => [name, expansion.text(value.text)])),
+      },
       envVars,
       cwd: cwd === null ? base : paths.resolve(base, expansion.text(cwd)),
     },
@@ -95,8 +100,45 @@ function readStdio(fields: Fields, { base, paths, expansion, variables, secrets,
       base,
       env: Object.fromEntries(env.map(([name, value]) => [name, value.text])),
       envVars,
+      ...(envFile !== undefined && { envFile }),
     },
   }
+}
+
+/** Names, or `{ name, source }` as Codex has it: a variable of the source `remote` is that of the other machine. */
+function readEnvVars(fields: Fields, { here, variables, secrets, report }: LaunchContext): readonly string[] {
+  const names: string[] = []
+  for (const item of fields.list('envVars')?.items ?? []) {
+    const entry = item.kind === 'object' ? new Fields(item, ['name', 'source'], report) : null
+    if (entry !== null && !entry.has('name')) report(item.where, `${item.path} needs "name": the name of a variable`)
+    if (item.kind !== 'text' && entry === null) report(item.where, `${item.path} must be the name of a variable, not ${kindName(item)}`)
+    const name = item.kind === 'text' ? item : entry?.text('name')
+    const isFarOnly = entry?.choice('source', ['local', 'remote']) === 'remote' && !here
+    if (name === undefined || !isVariableName(name, report) || isFarOnly) continue
+    names.push(name.text)
+    const value = looksSecret(name.text) ? lookUp(variables, name.text) : undefined
+    if (value !== undefined) secrets.add(value)
+  }
+  return names
+}
+
+/** What the `envFile` of an editor says; all of it counts as secret. */
+function variablesOf(
+  fields: Fields,
+  envFile: string | undefined,
+  { base, expansion, secrets }: LaunchContext,
+): Readonly<Record<string, string>> {
+  if (envFile === undefined) return {}
+  const before = expansion.unmet
+  const file = expansion.text(envFile)
+  if (expansion.unmet > before) return {}
+  const read = readEnvFile(path.resolve(base, file))
+  if (typeof read === 'string') {
+    fields.reject('envFile', `cannot be used: ${read}`)
+    return {}
+  }
+  for (const value of read.values()) secrets.add(value)
+  return Object.fromEntries(read)
 }
 
 function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext): ReadLaunch {
@@ -151,10 +193,10 @@ function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext)
 }
 
 function readUrl(value: TextValue, expansion: Expansion, secrets: Secrets, report: Report): string {
-  const before = expansion.missing.size
+  const before = expansion.unmet
   const expanded = expansion.text(value.text)
   // without its variables it need not be a URL yet, and the missing ones are reported
-  if (expansion.missing.size > before || (refersToVariable(value.text) && expanded === value.text)) return expanded
+  if (expansion.unmet > before || (refersToVariable(value.text) && expanded === value.text)) return expanded
   const url = URL.canParse(expanded) ? new URL(expanded) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     report(value.where, `${value.path} must be an http:// or https:// URL`)
@@ -177,14 +219,15 @@ function decoded(text: string): string {
 }
 
 /** The members of an object of texts, each name once. */
-function readTexts(fields: Fields, name: string, report: Report): readonly (readonly [string, TextValue])[] {
+function readTexts(fields: Fields, name: string, report: Report, loose = false): readonly (readonly [string, TextValue])[] {
   const object = fields.section(name)
   if (object === undefined) return []
   reportDuplicates(object, report)
   const entries = new Map<string, TextValue>()
   for (const { name: key, value } of object.members) {
     if (value.kind === 'text' && !value.text.includes('\0')) entries.set(key, value)
-    else
+    else if (loose && value.kind === 'number' && value.exact) entries.set(key, { ...value, kind: 'text', text: String(value.number) })
+    else if (!loose || value.kind !== 'null')
       report(
         value.where,
         `${value.path} must be text${value.kind === 'number' || value.kind === 'boolean' ? '; put it between quotes' : ''}`,

@@ -8,12 +8,16 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { EnvironmentSpec } from '../servers/environment.ts'
 import type { KeyParts } from '../servers/key.ts'
 import type { Config, LoadedConfig } from './config.ts'
-import { parseDocument } from './document.ts'
+import { EditorVariables } from './editor-variables.ts'
 import type { EnvironmentDraft } from './environments.ts'
 import type { Variables } from './expand.ts'
 import { Expansion } from './expand.ts'
+import { folderOf, formatOf } from './format.ts'
+import type { AskInput } from './inputs.ts'
+import { answerInputs } from './inputs.ts'
 import { mergeEnvironments, selectEnvironments } from './merge.ts'
-import { decodeText, digestOf, readConfigFile } from './read-file.ts'
+import { parseFile } from './parse-file.ts'
+import { digestOf, readConfigFile } from './read-file.ts'
 import type { Sections } from './sections.ts'
 import { readSections } from './sections.ts'
 import { readServer } from './server.ts'
@@ -40,10 +44,12 @@ export interface LoadOptions {
   readonly secrets: Secrets
   /** working directory, absolute */
   readonly cwd: string
+  /** asks for the inputs of a VS Code mcp.json; without it their variables and defaults count */
+  readonly askInput?: AskInput | undefined
 }
 
 /** Reads everything. Throws CONFIG_NOT_FOUND for a missing file, CONFIG_UNTRUSTED for one that changed since it was trusted, and one CONFIG_INVALID with all mistakes (`data.mistakes`) of the files as such; what is wrong with one server is a diagnostic and the `problem` of its registration. */
-export async function loadConfig({ files, host, env, secrets, cwd }: LoadOptions): Promise<LoadedConfig> {
+export async function loadConfig({ files, host, env, secrets, cwd, askInput }: LoadOptions): Promise<LoadedConfig> {
   const mistakes: Mistake[] = []
   const diagnostics: Diagnostic[] = []
   const report: Report = (where, message) => mistakes.push({ where, message: secrets.redact(message) })
@@ -51,9 +57,13 @@ export async function loadConfig({ files, host, env, secrets, cwd }: LoadOptions
 
   const unique = withoutRepeats(files, cwd)
   const roots: { readonly source: Source; readonly root: Value | null }[] = []
-  for (const [rank, file] of unique.entries()) roots.push({ source: sourceOf(file, rank), root: await readRoot(file, report) })
+  for (const [rank, file] of unique.entries()) {
+    const root = await readRoot(file, report)
+    const format = formatOf(file.path, root)
+    roots.push({ source: { label: file.path, kind: file.kind, rank, folder: folderOf(file.path, format, cwd), format }, root })
+  }
   if (host !== undefined) {
-    const source: Source = { label: 'host', kind: 'host', rank: unique.length, folder: process.cwd(), foreign: false }
+    const source: Source = { label: 'host', kind: 'host', rank: unique.length, folder: process.cwd(), format: 'tapline' }
     roots.push({ source, root: fromCode(host) })
   }
 
@@ -66,7 +76,13 @@ export async function loadConfig({ files, host, env, secrets, cwd }: LoadOptions
   const selectedEnvironments = selectEnvironments(sources, specs, report)
   if (mistakes.length > 0) throw invalid(mistakes)
 
-  const registrations = readServers(sources, { specs, drafts, env, secrets, diagnose })
+  const editors = new Map<Source, EditorVariables>()
+  for (const { source, inputs, servers } of sources) {
+    if (source.format !== 'vscode' && source.format !== 'shared') continue
+    const answers = await answerInputs(inputs, source.format === 'vscode' ? servers : [], { env, secrets, ask: askInput })
+    editors.set(source, new EditorVariables({ workspace: source.folder, home, cwd, answers }))
+  }
+  const registrations = readServers(sources, { specs, drafts, env, secrets, editors, diagnose })
   return {
     files: unique.map(({ path: file, kind }) => ({ path: file, kind })),
     environments: [...specs.values()],
@@ -86,26 +102,12 @@ function withoutRepeats(files: readonly ConfigFile[], cwd: string): readonly Con
   return absolute.filter((file, index) => !absolute.slice(index + 1).some((later) => later.path === file.path))
 }
 
-function sourceOf({ path: file, kind }: ConfigFile, rank: number): Source {
-  return {
-    label: file,
-    kind,
-    rank,
-    folder: path.dirname(file),
-    foreign: /(^|\.)mcp\.json$|^claude_desktop_config\.json$/i.test(path.basename(file)),
-  }
-}
-
 async function readRoot(file: ConfigFile, report: Report): Promise<Value | null> {
   const bytes = await readConfigFile(file.path)
   if (file.digest !== undefined && file.digest !== digestOf(bytes)) {
     throw new TaplineError('CONFIG_UNTRUSTED', `${file.path} changed while it was read`, { where: file.path })
   }
-  if (file.path.endsWith('.toml')) {
-    report(file.path, 'TOML is not supported by this version; write a tapline.json')
-    return null
-  }
-  return parseDocument(decodeText(bytes, file.path), file.path, report)
+  return parseFile(bytes, file.path, report)
 }
 
 interface ServerInput {
@@ -113,10 +115,14 @@ interface ServerInput {
   readonly drafts: ReadonlySet<EnvironmentDraft>
   readonly env: Variables
   readonly secrets: Secrets
+  readonly editors: ReadonlyMap<Source, EditorVariables>
   readonly diagnose: (diagnostic: Diagnostic) => void
 }
 
-function readServers(sources: readonly Sections[], { specs, drafts, env, secrets, diagnose }: ServerInput): readonly ServerRegistration[] {
+function readServers(
+  sources: readonly Sections[],
+  { specs, drafts, env, secrets, editors, diagnose }: ServerInput,
+): readonly ServerRegistration[] {
   const registrations: ServerRegistration[] = []
   const userTrust = new Map<string, boolean>()
   const keyText = (key: KeyParts): string => JSON.stringify([key.name, key.environmentId, key.installationId])
@@ -129,6 +135,7 @@ function readServers(sources: readonly Sections[], { specs, drafts, env, secrets
         environments: specs,
         variables: env,
         secrets,
+        editor: editors.get(source) ?? null,
         trustedByUser,
         diagnose,
       })

@@ -6,15 +6,16 @@ import type { EnvironmentDraft } from './environments.ts'
 import { readEnvironments } from './environments.ts'
 import type { Expansion } from './expand.ts'
 import { Fields, objectOf } from './fields.ts'
+import { readForeign } from './foreign-sections.ts'
 import { readHooks } from './hook-entries.ts'
+import type { Input } from './inputs.ts'
 import type { Source } from './source.ts'
-import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from './value.ts'
-import { duplicateKey, kindName, quoted } from './value.ts'
+import type { ListValue, Member, Report, TextValue, Value } from './value.ts'
+import { duplicateKey, kindName } from './value.ts'
 
 const CODE_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'features', 'naming']
 const FILE_KEYS = [...CODE_KEYS, 'hooks', 'store', 'plugins', 'flags', '$schema']
-/** What stays in a file of the shared format would be lost without a word, guards among it. */
-const OURS = ['environments', 'selectedEnvironments', 'hooks', 'features', 'naming', 'store']
+const NO_INPUTS: ReadonlyMap<string, Input> = new Map()
 const SHORTEST_NAME = 64
 const LONGEST_NAME = 128
 
@@ -25,6 +26,8 @@ export interface Sections {
   readonly selected: { readonly ids: readonly TextValue[]; readonly where: string } | null
   /** thread-wide ones */
   readonly servers: readonly Member[]
+  /** of a file of VS Code */
+  readonly inputs: ReadonlyMap<string, Input>
   readonly hooks: readonly HookModule[]
   readonly features: LoadedConfig['features']
   readonly naming: { readonly maxLength?: number }
@@ -50,12 +53,13 @@ export function readSections(root: Value, source: Source, context: SectionContex
     environments: [],
     selected: null,
     servers: [],
+    inputs: NO_INPUTS,
     hooks: [],
     features: [],
     naming: {},
     storeFolder: null,
   }
-  if (source.foreign) return { ...nothing, servers: foreignServers(object, source, context) }
+  if (source.format !== 'tapline') return { ...nothing, ...readForeign(object, source, context) }
 
   const { report, cwd, expansion } = context
   const fields = new Fields(object, source.kind === 'host' ? CODE_KEYS : FILE_KEYS, report)
@@ -68,44 +72,12 @@ export function readSections(root: Value, source: Source, context: SectionContex
     environments: environments === undefined ? [] : readEnvironments(environments, { source, cwd, expansion, report }),
     selected: selected === undefined ? null : readSelected(selected, fields),
     servers: fields.section('mcpServers')?.members ?? [],
+    inputs: NO_INPUTS,
     hooks: hooks === undefined ? [] : readHooks(hooks, source, report),
     features: readFeatures(fields, report),
     naming: readNaming(fields, report),
     storeFolder: readStore(fields, source, context),
   }
-}
-
-/** `{ mcpServers: {…} }` or the bare map of servers. */
-function foreignServers(object: ObjectValue, source: Source, { report, diagnose }: SectionContext): readonly Member[] {
-  const wrapped = object.members.filter((member) => member.name === 'mcpServers')
-  for (const { name, where } of object.members.filter(
-    (member) => OURS.includes(member.name) && (wrapped.length > 0 || isSection(member.value)),
-  )) {
-    report(where, `${quoted(name)} does not belong into a file of this name; move it to a tapline.json`)
-  }
-  const [servers, again] = wrapped
-  if (servers === undefined) {
-    const vsCode = object.members.find((member) => member.name === 'servers' && isSection(member.value))
-    if (vsCode === undefined) return object.members
-    report(vsCode.where, '"servers" is the format of VS Code, which is not supported by this version; call the key "mcpServers"')
-    return []
-  }
-  if (again !== undefined) report(again.where, duplicateKey('mcpServers', '', servers.where))
-  for (const { name, where } of object.members) {
-    if (name === 'mcpServers' || OURS.includes(name) || name === '$schema') continue
-    diagnose({
-      code: 'ignored_key',
-      severity: 'info',
-      message: `the key ${quoted(name)} of ${path.basename(source.label)} means nothing here and is ignored`,
-      where,
-    })
-  }
-  return objectOf(servers.value, report)?.members ?? []
-}
-
-/** True for what cannot be a server of a bare map. */
-function isSection(value: Value): boolean {
-  return value.kind !== 'object' || !value.members.some((member) => member.name === 'command' || member.name === 'url')
 }
 
 /** `plugins` and `flags` belong to the format, but not to this version: dropping them without a word would be worse than refusing. */

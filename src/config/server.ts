@@ -1,5 +1,4 @@
 /** One server of a source → one registration. What is wrong with it costs this server only. */
-import path from 'node:path'
 import { TaplineError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import type { Secrets } from '../secrets.ts'
@@ -10,9 +9,11 @@ import type { EnvironmentSpec } from '../servers/environment.ts'
 import { LOCAL } from '../servers/environment.ts'
 import type { KeyParts } from '../servers/key.ts'
 import { displayKey } from '../servers/key.ts'
+import type { EditorVariables } from './editor-variables.ts'
 import type { Variables } from './expand.ts'
 import { Expansion } from './expand.ts'
 import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
+import { FOREIGN_KEYS, HARMLESS, rejectForeign } from './foreign-keys.ts'
 import { HTTP_KEYS, NO_LAUNCH, readLaunch, STDIO_KEYS } from './launch.ts'
 import type { Source } from './source.ts'
 import type { Member, Mistake, ObjectValue, Report } from './value.ts'
@@ -40,8 +41,6 @@ const POLICY_KEYS = [
 /** What a server may have; `type` and `disabled` are how other clients write it. */
 const SERVER_KEYS: readonly string[] = [...STDIO_KEYS, ...HTTP_KEYS, ...POLICY_KEYS, 'type', 'disabled']
 const ALIASES: ReadonlyMap<string, string> = new Map([['headers', 'httpHeaders']])
-/** Keys of other clients that mean nothing here; they never loosen anything. */
-const IGNORED: ReadonlySet<string> = new Set(['autoApprove', 'alwaysAllow', 'description', 'autoStart', 'icon', 'tags'])
 /** Keys of the format that this version does not act on. */
 const LATER: ReadonlySet<string> = new Set(['oauth', 'scopes', 'oauthResource', 'oauth_resource'])
 /** Bytes: room for a message of ours at least, and no more than one frame of a server can have. */
@@ -57,6 +56,8 @@ export interface ServerContext {
   readonly environments: ReadonlyMap<string, EnvironmentSpec>
   readonly variables: Variables
   readonly secrets: Secrets
+  /** what an editor would fill in; null: a file of ours, or of Codex */
+  readonly editor: EditorVariables | null
   /** what the user's own file says about `trustAnnotations` of this server */
   readonly trustedByUser: (key: KeyParts) => boolean | undefined
   readonly diagnose: (diagnostic: Diagnostic) => void
@@ -82,10 +83,9 @@ export function readServer(member: Member, repeated: readonly Member[], context:
     report(other.where, `the server ${quoted(member.name)} is there twice (first at ${member.where}); take one out or rename it`)
 
   const object = objectOf(member.value, report)
-  const fields = new Fields(object ?? EMPTY(member), SERVER_KEYS, report, {
-    snakeCase: true,
+  const fields = new Fields(object ?? EMPTY(member), [...SERVER_KEYS, ...FOREIGN_KEYS[source.format]], report, {
     aliases: ALIASES,
-    nullIsAbsent: source.foreign,
+    nullIsAbsent: source.format !== 'tapline',
     onUnknown: (unknown) => judgeUnknown(unknown, member, context, report),
   })
   const installation = fields.text('installation')
@@ -103,9 +103,10 @@ export function readServer(member: Member, repeated: readonly Member[], context:
   const place = context.environments.get(executesOn)
   const here = place === undefined || runsHere(place.executor.kind)
   const base = place !== undefined && (environmentId !== null || !here) ? place.cwd : source.folder
-  const expansion = new Expansion(context.variables, context.secrets)
-  const { variables, secrets } = context
-  const launch = object && readLaunch(fields, { base, paths: here ? path : path.posix, expansion, variables, secrets, report })
+  const { variables, secrets, editor } = context
+  const expansion = new Expansion(variables, secrets, editor)
+  rejectForeign(fields)
+  const launch = object && readLaunch(fields, { base, here, looseEnv: source.format === 'vscode', expansion, variables, secrets, report })
   const trustAnnotations = fields.boolean('trustAnnotations')
   const policy = readPolicy(fields, trusts(trustAnnotations, context.trustedByUser(key), source), report)
 
@@ -118,7 +119,7 @@ export function readServer(member: Member, repeated: readonly Member[], context:
       executesOn,
       provenance: { source: source.kind === 'host' ? 'host' : 'file', rank: source.rank, where: member.where, pluginId: null, root: null },
       // a server that is switched off may lack its variables
-      problem: problemOf(key, member.where, mistakes, policy.enabled ? [...expansion.missing] : [], secrets),
+      problem: problemOf(key, member.where, mistakes, policy.enabled ? expansion : null, secrets),
     },
     trustAnnotations,
   }
@@ -146,8 +147,11 @@ function judgeUnknown(unknown: Member, server: Member, { source, diagnose }: Ser
       message: `the key ${quoted(name)} of the server ${quoted(server.name)} means nothing here and is ignored${hint}`,
       where,
     })
-  if (IGNORED.has(name)) return ignored('info')
-  if (source.foreign) return nearest(name, SERVER_KEYS) === null ? ignored('info') : ignored('warning', didYouMean(name, SERVER_KEYS))
+  if (HARMLESS.has(name)) return ignored('info')
+  if (source.format !== 'tapline') {
+    const known = [...SERVER_KEYS, ...FOREIGN_KEYS[source.format]]
+    return ignored(source.format === 'codex' || nearest(name, known) !== null ? 'warning' : 'info', didYouMean(name, known))
+  }
   if (LATER.has(name)) return report(where, `${unknown.value.path} is not supported by this version; take it out`)
   report(
     where,
@@ -189,7 +193,8 @@ function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report): 
   return Object.freeze({
     enabled: fields.boolean('enabled') ?? !(disabled ?? false),
     required: fields.boolean('required') ?? DEFAULT_POLICY.required,
-    startupTimeoutMs: fields.seconds('startupTimeoutSec') ?? DEFAULT_POLICY.startupTimeoutMs,
+    startupTimeoutMs:
+      fields.seconds('startupTimeoutSec') ?? fields.whole('startupTimeoutMs', 1, 86_400_000) ?? DEFAULT_POLICY.startupTimeoutMs,
     toolTimeoutMs: fields.seconds('toolTimeoutSec') ?? DEFAULT_POLICY.toolTimeoutMs,
     toolTotalTimeoutMs: total ?? null,
     enabledTools: enabledTools === undefined ? null : new Set(enabledTools.map((tool) => tool.text)),
@@ -212,7 +217,7 @@ function readModes(fields: Fields, report: Report): ReadonlyMap<string, Approval
   reportDuplicates(tools, report)
   for (const { name, value } of tools.members) {
     const object = objectOf(value, report)
-    const mode = object && new Fields(object, ['approvalMode'], report, { snakeCase: true }).choice('approvalMode', MODES)
+    const mode = object && new Fields(object, ['approvalMode'], report).choice('approvalMode', MODES)
     if (mode !== undefined) modes.set(name, mode)
   }
   return modes
@@ -222,10 +227,12 @@ function problemOf(
   key: KeyParts,
   where: string,
   mistakes: readonly Mistake[],
-  missing: readonly string[],
+  expansion: Expansion | null,
   secrets: Secrets,
 ): TaplineError | null {
-  const causes = mistakes.map((mistake) => secrets.redact(mistake.message))
+  const missing = [...(expansion?.missing ?? [])]
+  const problems = [...(expansion?.problems ?? [])]
+  const causes = [...mistakes.map((mistake) => mistake.message), ...problems].map((cause) => secrets.redact(cause))
   if (missing.length === 1) causes.push(`the variable ${missing[0]} is not set; set it, or write \${${missing[0]}:-default}`)
   if (missing.length > 1)
     causes.push(`the variables ${missing.join(', ')} are not set; set them, or write defaults as in \${${missing[0]}:-default}`)
@@ -234,6 +241,6 @@ function problemOf(
   return new TaplineError('CONFIG_INVALID', `server ${displayKey(key)} cannot be used (${first}): ${causes.join('; ')}`, {
     where: first,
     data: { server: key.name, missing },
-    ...(mistakes.length === 0 && { remedy: `Set ${missing.join(', ')} in the environment of tapline.` }),
+    ...(mistakes.length + problems.length === 0 && { remedy: `Set ${missing.join(', ')} in the environment of tapline.` }),
   })
 }

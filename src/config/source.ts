@@ -1,4 +1,5 @@
 /** Where a part of the configuration comes from, and how far it is trusted. */
+import type { Format } from './format.ts'
 
 /** One file, or the options given in code. */
 export interface Source {
@@ -9,6 +10,5 @@ export interface Source {
   readonly rank: number
   /** absolute; what relative paths are resolved against */
   readonly folder: string
-  /** a file in the format that all MCP clients share (`mcpServers` and nothing else of ours): keys of other clients do no harm */
-  readonly foreign: boolean
+  readonly format: Format
 }

@@ -145,10 +145,15 @@ class Scanner {
     this.#at = Math.max(start + written.length, start + 1)
   }
 
+  #skipComment(): void {
+    const end = this.#text.indexOf('\n', this.#at)
+    this.#at = end < 0 ? this.#text.length : end
+  }
+
   /** Blanks, line ends and comments. */
   #skipGap(): void {
     while (this.#at < this.#text.length) {
-      if (this.#char === '#') while (this.#at < this.#text.length && this.#char !== '\n') this.#at++
+      if (this.#char === '#') this.#skipComment()
       else if (/\s/.test(this.#char as string)) this.#at++
       else return
     }

@@ -6,10 +6,11 @@ import { isTaplineError, TaplineError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
 import type { Store } from '../storage/store.ts'
 import { FOUND_NAMES } from './discover.ts'
-import { parseDocument } from './document.ts'
 import { readHooks } from './hook-entries.ts'
+import { formatOf } from './format.ts'
 import type { ConfigFile } from './load.ts'
-import { decodeText, digestOf, readConfigFile } from './read-file.ts'
+import { parseFile } from './parse-file.ts'
+import { digestOf, readConfigFile } from './read-file.ts'
 
 interface TrustRecord {
   readonly file: string
@@ -25,7 +26,7 @@ export async function trustFolder(store: Store, dir: string): Promise<string[]> 
     const file = await realFile(path.join(path.resolve(dir), name))
     const bytes = await contentOf(file)
     if (bytes === null) continue
-    const hooks = await Promise.all(hookPaths(bytes, file).map(async (hook) => ({ path: hook, digest: await digestIfThere(hook) })))
+    const hooks = await Promise.all((await hookPaths(bytes, file)).map(async (hook) => ({ path: hook, digest: await digestIfThere(hook) })))
     const record: TrustRecord = { file, digest: digestOf(bytes), hooks }
     await store.put('trust', keyOf(file), JSON.stringify(record))
     trusted.push(file)
@@ -116,11 +117,11 @@ function isHookRecord(value: unknown): boolean {
   return isJsonObject(value) && typeof value['path'] === 'string' && (value['digest'] === null || typeof value['digest'] === 'string')
 }
 
-function hookPaths(bytes: Buffer, file: string): readonly string[] {
+async function hookPaths(bytes: Buffer, file: string): Promise<readonly string[]> {
   const silent = (): void => {}
-  const root = parseDocument(decodeText(bytes, file), file, silent)
+  const root = await parseFile(bytes, file, silent)
   if (root?.kind !== 'object') return []
-  const source = { label: file, kind: 'found', rank: 0, folder: path.dirname(file), foreign: false } as const
+  const source = { label: file, kind: 'found', rank: 0, folder: path.dirname(file), format: formatOf(file, root) } as const
   return root.members
     .filter((member) => member.name === 'hooks')
     .flatMap((member) =>

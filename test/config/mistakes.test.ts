@@ -160,12 +160,6 @@ test.each([
   expect(mistakes[0]).toMatch(expected)
 })
 
-test('TOML is refused with what to do', async () => {
-  expect((await failure(loadText('x = 1', { name: 'tapline.toml' }))).message).toMatch(
-    /tapline\.toml: TOML is not supported .* write a tapline\.json/,
-  )
-})
-
 test('options given in code are checked the same way, with their path', async () => {
   const host = { mcpServers: { a: { command: 'node' } }, naming: { maxLength: 1 }, enviroments: {} } as never
   const error = await failure(load([], { host }))

@@ -52,6 +52,38 @@ test("in its own folder the user's file is not found a second time, by a link ei
   }
 })
 
+test('tapline.toml counts like tapline.json, for the user too; both in one folder are a mistake', async () => {
+  const home = folderWith({ '.config/tapline/tapline.toml': '', 'p/tapline.toml': '', 'p/.mcp.json': {}, 'p/q/tapline.json': {} })
+  const below = async (cwd: string): Promise<string[]> =>
+    (await discoverConfig(path.join(home, cwd), { HOME: home }))
+      .filter((file) => file.path.startsWith(home))
+      .map(({ path: file, kind }) => `${kind} ${path.relative(home, file)}`)
+  expect(await below('p/q')).toEqual([
+    'user .config/tapline/tapline.toml',
+    'found p/.mcp.json',
+    'found p/tapline.toml',
+    'found p/q/tapline.json',
+  ])
+  write(home, 'p/q/tapline.toml', '')
+  expect(await failure(discoverConfig(path.join(home, 'p/q'), { HOME: home }))).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: `${path.join(home, 'p/q')} has both a tapline.json and a tapline.toml`,
+  })
+  write(home, '.config/tapline/tapline.json', {})
+  expect((await failure(discoverConfig(home, { HOME: home }))).message).toContain(path.join(home, '.config/tapline'))
+})
+
+test('a tapline.toml is trusted with the hook modules that it names', async () => {
+  const folder = folderWith({ 'tapline.toml': 'hooks = ["./guard.mjs"]\n', 'guard.mjs': '1' })
+  const store = memoryStore()
+  expect((await failure(assertTrusted(store, found(folder, 'tapline.toml')))).code).toBe('CONFIG_UNTRUSTED')
+  expect(await trustFolder(store, folder)).toEqual([path.join(folder, 'tapline.toml')])
+  const checked = await assertTrusted(store, found(folder, 'tapline.toml'))
+  expect((await load(checked)).hooks).toMatchObject([{ module: path.join(folder, 'guard.mjs') }])
+  write(folder, 'guard.mjs', '2')
+  expect((await failure(assertTrusted(store, found(folder, 'tapline.toml')))).message).toContain('guard.mjs')
+})
+
 test('a file that was found is refused until it is trusted, after every change, and after untrust; the command is named', async () => {
   const store = memoryStore()
   const folder = folderWith({ 'my project/tapline.json': { mcpServers: { a: node } }, 'my project/.mcp.json': {} })
@@ -158,6 +190,6 @@ test('a record that cannot be read is no trust; a folder without configuration c
   }
   expect(await failure(trustFolder(store, path.join(folder, 'b')))).toMatchObject({
     code: 'CONFIG_NOT_FOUND',
-    message: expect.stringContaining('has no tapline.json and no .mcp.json'),
+    message: expect.stringContaining('has no tapline.json and no tapline.toml and no .mcp.json'),
   })
 })

@@ -1,0 +1,12 @@
+/** The content of a configuration file as a tree, whatever it is written in. */
+import { parseDocument } from './document.ts'
+import { isToml } from './format.ts'
+import { decodeText } from './read-file.ts'
+import { parseTomlDocument } from './toml-document.ts'
+import type { Report, Value } from './value.ts'
+
+/** The tree, or null and a mistake. Throws CONFIG_INVALID where the bytes are not UTF-8. */
+export async function parseFile(bytes: Uint8Array, file: string, report: Report): Promise<Value | null> {
+  const text = decodeText(bytes, file)
+  return isToml(file) ? parseTomlDocument(text, file, report) : parseDocument(text, file, report)
+}
