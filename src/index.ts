@@ -58,6 +58,7 @@ export { defineFlag } from './flags/define-flag.ts'
 export { MULTI_ENVIRONMENT_MCP } from './flags/multi-environment-mcp.ts'
 export type { CapturedFlags, Flag, FlagDetails, FlagValue } from './flags/flag.ts'
 export type { Config, EnvironmentDefinition, ServerDefinition } from './config/config.ts'
+export type { ConfigInput } from './config/inputs.ts'
 export type { ConfigFile } from './config/load.ts'
 export { isContent } from './mcp.ts'
 export type {

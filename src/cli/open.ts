@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/config.ts'
 import type { ConfigFile } from '../config/load.ts'
 import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { Approver, Logger, Runtime, Session } from '../runtime/types.ts'
+import type { Approver, Logger, Runtime, RuntimeOptions, Session } from '../runtime/types.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
 import type { CliContext } from './context.ts'
@@ -24,7 +24,13 @@ export async function withSession(
   const { globals, progress, interrupt, out } = context
   const files = await configurationFiles(context)
   const { openRuntime } = await import('../runtime/open-runtime.ts')
-  const runtime: Runtime = await openRuntime({ config: files, flags: { override: globals.flags }, logger: hookLog(out) })
+  const onInput = inputAsker(context)
+  const runtime: Runtime = await openRuntime({
+    config: files,
+    flags: { override: globals.flags },
+    logger: hookLog(out),
+    ...(onInput && { onInput }),
+  })
   let session: Session | null = null
   const diagnostics = (): readonly Diagnostic[] => distinct([...runtime.diagnostics, ...(session?.diagnostics ?? [])])
   try {
@@ -34,6 +40,25 @@ export async function withSession(
   } finally {
     await progress.during('closing servers', () => runtime.close())
     for (const one of diagnostics()) if (one.severity !== 'info' && !out.diagnosticsWritten) out.note(diagnosticText(one, out.paintErr))
+  }
+}
+
+/** Who answers the inputs of a VS Code mcp.json: a person at the terminal, or nobody (then undefined). */
+function inputAsker(context: CliContext): RuntimeOptions['onInput'] {
+  const { stdin, interrupt, progress } = context
+  if (stdin.isTTY !== true || process.stderr.isTTY !== true) return undefined
+  return async (input) => {
+    const resume = progress.pause()
+    try {
+      interrupt.signal.throwIfAborted()
+      const { askInput } = await import('./ask-input.ts')
+      const answer = await askInput(input, { signal: interrupt.signal, stdin, stderr: process.stderr })
+      if (answer === null && !interrupt.signal.aborted) interrupt.pressed()
+      interrupt.signal.throwIfAborted()
+      return answer ?? undefined
+    } finally {
+      resume()
+    }
   }
 }
 

@@ -134,7 +134,8 @@ class Scanner {
     while (this.#at < this.#text.length && !this.#text.startsWith(end, this.#at)) this.#at += quote === '"' && this.#char === '\\' ? 2 : 1
     this.#at += end.length
     // up to two quotes may stand right before the closing ones
-    for (let extra = 0; long && extra < 2 && this.#char === quote; extra++) this.#at++
+    const most = long ? 2 : 0
+    for (let extra = 0; extra < most && this.#char === quote; extra++) this.#at++
   }
 
   #scalar(): void {

@@ -31,6 +31,7 @@ const RUNTIME_KEYS = [
   'store',
   'idleCloseMs',
   'logger',
+  'onInput',
 ] as const
 const FLAG_KEYS = ['define', 'override'] as const
 
@@ -54,7 +55,7 @@ export function checkSessionOptions(options: object): void {
 
 /** Options of openRuntime; with `isSession` those of openSession, which has both. Throws CALL_INVALID_REQUEST. */
 export function checkRuntimeOptions(options: object, isSession: boolean): void {
-  const { flags, hooks } = options as Readonly<Record<string, unknown>>
+  const { flags, hooks, onInput } = options as Readonly<Record<string, unknown>>
   refuse(
     unknownKey(
       `the options of ${isSession ? 'openSession' : 'openRuntime'}`,
@@ -63,6 +64,7 @@ export function checkRuntimeOptions(options: object, isSession: boolean): void {
     ),
   )
   if (hooks !== undefined && !Array.isArray(hooks)) refuse('hooks must be a list')
+  if (onInput !== undefined && typeof onInput !== 'function') refuse('onInput must be a function')
   if (flags === undefined) return
   if (typeof flags !== 'object' || flags === null) refuse('flags must be an object with define or override')
   refuse(unknownKey('flags', flags as object, FLAG_KEYS))

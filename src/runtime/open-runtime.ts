@@ -50,6 +50,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     env: process.env,
     secrets,
     cwd: process.cwd(),
+    askInput: options.onInput,
   })
   const { store, close: closeStore } = runtimeStore(options.store, loaded.storeFolder)
   const registry = new FlagRegistry(options.flags?.define ?? [])

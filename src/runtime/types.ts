@@ -1,5 +1,6 @@
 /** The public shapes of runtime and session. */
 import type { Config } from '../config/config.ts'
+import type { ConfigInput } from '../config/inputs.ts'
 import type { ConfigFile } from '../config/load.ts'
 import type { LogLevel } from '../connections/lessees.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
@@ -264,6 +265,8 @@ export interface RuntimeOptions extends Config {
   /** ms without a session after which a connection is closed; default 60,000 */
   readonly idleCloseMs?: number
   readonly logger?: Logger
+  /** answers an input of a VS Code mcp.json, each once, while the runtime opens; without it, and for undefined, its variable `TAPLINE_INPUT_…` or its default counts */
+  readonly onInput?: (input: ConfigInput) => Promise<string | undefined>
 }
 
 /** Many sessions share one runtime and its connections. */

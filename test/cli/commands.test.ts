@@ -46,7 +46,7 @@ test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
     .filter((url) => url.startsWith('file:') && url !== hook)
   expect(loaded.some((url) => url.includes('/commander/'))).toBe(true)
   expect(loaded.filter((url) => url.includes('/node_modules/') && !/\/(commander|picocolors)\//.test(url))).toEqual([])
-  expect(loaded.filter((url) => /\/(commands|config|runtime|connections|pipeline|plugins)\//.test(url))).toEqual([])
+  expect(loaded.filter((url) => /\/dist\/(?:cli\/)?(commands|config|runtime|connections|pipeline|plugins)\//.test(url))).toEqual([])
 })
 
 test.each([
@@ -56,7 +56,10 @@ test.each([
   [['call', 'x', '--approve', 'always', '--config', 'c.json'], /comes with a later version; use session/],
   [['tools', '--config', 'absent.json'], /absent\.json/],
   [['tools', '--config', 'bad.json'], /bad\.json:1:\d+/],
-  [['tools'], /no configuration: there is no tapline\.json or \.mcp\.json in \S+ or a folder above it, and no \S+tapline\.json/],
+  [
+    ['tools'],
+    /no configuration: there is no tapline\.json or tapline\.toml or \.mcp\.json in \S+ or a folder above it, and no \S+tapline\.json/,
+  ],
   [['flags', 'list', '--enable', 'multi_environment_mpc', '--config', 'c.json'], /multi_environment_mcp/],
 ])('one clear line, exit status 2, no stack: %j', { timeout: LIMIT }, async (args, message) => {
   await using at = await Place.make()

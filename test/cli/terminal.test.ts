@@ -45,3 +45,62 @@ test.runIf(process.platform === 'linux')('Ctrl-C at the question ends with 130',
   const { status, shown } = await answer('\u0003')
   expect([status, shown.includes('CALL_CANCELLED')]).toEqual([130, true])
 })
+
+const VSCODE = {
+  inputs: [
+    { type: 'promptString', id: 'key', description: 'The key of \u001b[2J', password: true },
+    { type: 'pickString', id: 'who', description: 'Who', options: ['one', 'two'], default: 'two' },
+    { type: 'promptString', id: 'word', description: 'Word', default: 'standard' },
+  ],
+  servers: {
+    files: {
+      ...server('A'),
+      args: [...(server('A')['args'] as string[]), '${input:who}', '${input:word}'],
+      env: { KEY: '${input:key}' },
+    },
+  },
+}
+
+/** Answers the inputs in the order of their use, one after the other. */
+async function answerInputs(
+  steps: readonly (readonly [until: string, keys: string])[],
+): Promise<{ status: number | null; shown: string; ledger: string }> {
+  await using at = await Place.make()
+  await at.write('mcp.json', VSCODE)
+  const line = `'${process.execPath}' '${MAIN}' --config mcp.json --json tools`
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    cwd: at.path('.'),
+    env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', HOME: at.path('home'), LEDGER: at.ledgerFile },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => (shown += String(chunk)))
+  const ended = new Promise<number | null>((done) => child.on('close', done))
+  for (const [text, keys] of steps) {
+    await until(() => shown.includes(text))
+    child.stdin.write(keys)
+  }
+  const status = await ended
+  return { status, shown, ledger: JSON.stringify(at.ledger()) }
+}
+
+test.runIf(process.platform === 'linux')(
+  'inputs of VS Code are asked once each; a password is not shown',
+  { timeout: 60_000 },
+  async () => {
+    const { status, shown } = await answerInputs([
+      ['(input "who")', '\u001b[A\r'],
+      ['(input "word")', '\r'],
+      ['(input "key")', 'typed-secret\r'],
+    ])
+    expect(status).toBe(0)
+    expect(shown).not.toContain('typed-secret')
+    expect(shown).not.toContain('\u001b[2J')
+    expect(shown).toContain('echo')
+  },
+)
+
+test.runIf(process.platform === 'linux')('Ctrl-C at an input ends with 130 and starts nothing', { timeout: 60_000 }, async () => {
+  const { status, ledger } = await answerInputs([['(input "who")', '\u0003']])
+  expect([status, ledger]).toEqual([130, '[]'])
+})

@@ -95,24 +95,23 @@ test('config.toml of Codex: every field of its servers, and nothing else of it',
 })
 
 test.each([
-  ['bearer_token = "x"', 'bearer_token', /must not be in a file.*bearer_token_env_var/],
-  ['http_headers_helper = "x"', '"x"', /not supported by this version.*env_http_headers/],
-  ['environment_id = "vm"', '"vm"', /names an environment of Codex/],
-  ['tool_timeout_sec = "5"', '"5"', /number of seconds/],
-  ['tools = { read = { approval_mode = "sometimes" } }', '"sometimes"', /must be "auto" or/],
-  ['url = "http://127.0.0.1/"', 'url', /twice|redefine/],
-])('a mistake in one server of Codex costs that server: %s', async (line, at, message) => {
+  ['bearer_token = "x"', /must not be in a file.*bearer_token_env_var/],
+  ['http_headers_helper = "x"', /not supported by this version.*env_http_headers/],
+  ['environment_id = "vm"', /names an environment of Codex/],
+  ['tool_timeout_sec = "5"', /number of seconds/],
+  ['tools = { read = { approval_mode = "sometimes" } }', /must be "auto" or/],
+])('a mistake in one server of Codex costs that server: %s', async (line, message) => {
   const text = `[mcp_servers.good]\ncommand = "node"\n[mcp_servers.bad]\nurl = "https://x.test/"\n${line}\n`
-  if (line.startsWith('url')) {
-    await expect(loadText(text, { name: 'config.toml' })).rejects.toThrow(/config\.toml:5:1: the TOML is broken: trying to redefine/)
-    return
-  }
   const loaded = await loadText(text, { name: 'config.toml' })
   expect(server(loaded, 'good').problem).toBeNull()
   const { problem } = server(loaded, 'bad')
   expect(problem?.message).toMatch(message)
   expect(problem?.where?.startsWith(`${loaded.file}:5:`)).toBe(true)
-  expect(at).toBeTruthy()
+})
+
+test('a key twice is a mistake of the file', async () => {
+  const text = '[mcp_servers.a]\nurl = "https://x.test/"\nurl = "https://y.test/"\n'
+  await expect(loadText(text, { name: 'config.toml' })).rejects.toThrow(/config\.toml:3:1: the TOML is broken: trying to redefine/)
 })
 
 test.each([

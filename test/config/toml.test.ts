@@ -105,10 +105,12 @@ deep.er = true
 })
 
 const keyText = fc.oneof(fc.constantFrom('a', 'b-1', '_', '7', 'mcp_servers'), fc.string({ unit: 'grapheme', maxLength: 6 }))
+/** True where the text can stand between single quotes as it is. */
+const isLiteral = (text: string): boolean => [...text].every((one) => one === '\t' || (one >= ' ' && one !== "'" && one !== '\u007F'))
 /** A key as TOML can write it, at random. */
 const writtenKey = (name: string, style: number): string => {
   if (/^[A-Za-z0-9_-]+$/.test(name) && style % 3 === 0) return name
-  if (!/['\n\r\u0000-\u0008\u000B-\u001F\u007F]/.test(name) && style % 3 === 1) return `'${name}'`
+  if (isLiteral(name) && style % 3 === 1) return `'${name}'`
   return JSON.stringify(name).replaceAll('\u007F', '\\u007F')
 }
 const gap = fc.constantFrom('', ' ', '\t', '  ')
@@ -147,7 +149,7 @@ function write(
   const mark = (path: string): void => void (writer.at.has(path) || writer.at.set(path, writer.text.length))
   const text = (value: string): string => {
     const style = writer.next() % 4
-    const literal = !/['\u0000-\u0008\u000B-\u001F\u007F\n\r]/.test(value)
+    const literal = isLiteral(value)
     if (style === 0 && literal) return `'${value}'`
     if (style === 1 && literal) return `'''${value}'''`
     const escaped = JSON.stringify(value).slice(1, -1).replaceAll('\u007F', '\\u007F')
