@@ -10,5 +10,6 @@ const lazy = (kind: string, load: () => Promise<ExecutorDefinition>): ExecutorDe
 export const BUILT_IN: readonly ExecutorDefinition[] = [
   localExecutor,
   lazy('command', async () => (await import('./command/command.ts')).commandExecutor),
+  lazy('exec-server', async () => (await import('./exec-server/exec-server.ts')).execServerExecutor),
   lazy('ssh', async () => (await import('./command/ssh.ts')).sshExecutor),
 ]
