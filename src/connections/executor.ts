@@ -33,6 +33,8 @@ export interface StdioProcess {
   readonly exited: Promise<ExitStatus>
   /** only where it is a process of this machine */
   readonly pid?: number
+  /** why it cannot be reached at the moment, or why it ended, where that is the fault of its place; else null */
+  readonly trouble?: string | null
 }
 
 /** A connected place. Anything that it does not implement is refused with ENVIRONMENT_UNSUPPORTED, never done locally instead. */

@@ -100,7 +100,25 @@ export class ServerRun {
       return Promise.reject(
         this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }),
       )
-    return peer.request(method, params, options)
+    const answer = peer.request(method, params, options)
+    if (this.#process.trouble === undefined) return answer
+    return answer.catch((error: TaplineError) => {
+      throw error.code === 'CALL_TIMED_OUT' ? (this.#unreachable(error.data) ?? error) : error
+    })
+  }
+
+  /** ENVIRONMENT_UNAVAILABLE where the place of the process cannot be reached at the moment, or is the reason of its end; else null. */
+  #unreachable(data: TaplineError['data']): TaplineError | null {
+    const { trouble } = this.#process
+    if (trouble === undefined || trouble === null) return null
+    return new TaplineError('ENVIRONMENT_UNAVAILABLE', `${this.#options.label} cannot be reached: ${trouble}`, {
+      data: { sent: 'unknown', stage: this.stage, ...data },
+    })
+  }
+
+  /** The same as an error about a start that came to nothing. */
+  get unreachable(): TaplineError | null {
+    return this.#unreachable({ sent: 'no' })
   }
 
   /** Tells the server something that it does not answer. */
@@ -132,6 +150,8 @@ export class ServerRun {
 
   #describe(status: TransportEnd['status'], cause: string | null): TaplineError {
     const { label } = this.#options
+    const unreachable = this.#unreachable({ stderr: this.stderr })
+    if (unreachable) return unreachable
     const how =
       status === null
         ? ` (${cause ?? 'its pipes are closed'})`

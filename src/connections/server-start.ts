@@ -157,8 +157,15 @@ export class ServerStart {
     const { key, registration } = this.#options
     const limitMs = registration.policy.startupTimeoutMs
     const noise = this.#run?.noise ?? ''
+    const unreachable = this.#run?.unreachable
+    if (unreachable) return unreachable
+    if (this.#stage === 'connect')
+      return new TaplineError(
+        'ENVIRONMENT_UNAVAILABLE',
+        `${key}: environment ${this.#options.environment.id} was not connected within the start limit of ${seconds(limitMs)}`,
+        { data: { stage: 'connect', limitMs, environmentId: this.#options.environment.id } },
+      )
     const what = {
-      connect: 'its environment was not connected',
       spawn: 'its process was not started',
       initialize: 'it did not answer initialize',
       'tools/list': 'it did not answer tools/list',

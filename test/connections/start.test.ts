@@ -230,7 +230,7 @@ test('an environment that cannot be reached is ENVIRONMENT_UNAVAILABLE and is tr
     message: expect.stringMatching(/try 2/),
   })
   const stuck = lease(late, 'plain', { name: 'three', on: environment('hangs', 'stuck'), policy: { startupTimeoutMs: 200 } })
-  expect(await failure(stuck.connection.ready())).toMatchObject({ code: 'SERVER_START_TIMED_OUT', data: { stage: 'connect' } })
+  expect(await failure(stuck.connection.ready())).toMatchObject({ code: 'ENVIRONMENT_UNAVAILABLE', data: { stage: 'connect' } })
   const began = Date.now()
   await late.close()
   expect(Date.now() - began).toBeLessThan(12_000)
