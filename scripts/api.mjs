@@ -4,7 +4,7 @@ import path from 'node:path'
 import { prepare } from './prepare.mjs'
 import { CACHE, ROOT } from './tools.mjs'
 
-const ENTRIES = { tapline: 'index', plugin: 'plugin', testing: path.join('testing', 'index') }
+const ENTRIES = { tapline: 'index', plugin: 'plugin', sandbox: path.join('sandbox', 'index'), testing: path.join('testing', 'index') }
 const check = process.argv.includes('--check')
 
 async function report(name, entry) {

@@ -44,6 +44,12 @@ const REMEDIES = {
   CONFIG_UNTRUSTED: 'Read the file, then run `tapline trust`.',
   STORE_FAILED: 'Check the folder of the store and its permissions.',
   SANDBOX_POLICY_UNREADABLE: 'Give the policy as JSON that parses and prints back to the same value.',
+  SANDBOX_UNAVAILABLE:
+    'Call through a host that sends the sandbox metadata (docs/sandbox.md); the operator of the server may allow commands without it.',
+  SANDBOX_CONTRADICTION: 'Correct the host: it has to send one state under both names, and an absolute path of the launcher.',
+  SANDBOX_LAUNCHER_FAILED: 'Look at the stderr of the launcher; never run the command without it.',
+  SANDBOX_OUTPUT_TOO_LARGE: 'Let the command print less, raise maxBytes, or use spawn().',
+  SANDBOX_AUTHORITY_CHANGED: 'Throw the process or result away and start again for this call.',
   CLI_USAGE: 'Run `tapline --help` to see the commands and options.',
   INTERNAL: 'This is a bug in tapline; please report it with the output of TAPLINE_DEBUG=1.',
 } as const
@@ -74,7 +80,7 @@ const BRAND = Symbol.for('tapline.error')
 
 /** The only error class that the library throws; `remedy` is one sentence that says what to do. */
 export class TaplineError extends Error {
-  override readonly name = 'TaplineError'
+  override readonly name: string = 'TaplineError'
   readonly code: ErrorCode
   readonly remedy: string
   readonly hook?: HookName

@@ -35,6 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   leaf: [],
   flags: ['leaf'],
   storage: ['leaf'],
+  sandbox: ['leaf'],
   servers: ['leaf', 'flags', 'storage'],
   connections: ['leaf', 'flags', 'storage', 'servers'],
   hooks: ['leaf', 'flags', 'storage', 'servers', 'connections'],

@@ -133,7 +133,7 @@ function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } 
 
 test('entry points and the command load the heavy packages only when they are needed', () => {
   const heavy = /^(@modelcontextprotocol\/|ajv|zod|@clack\/)/
-  for (const entry of ['index.js', 'plugin.js', 'testing/index.js', 'cli/main.js']) {
+  for (const entry of ['index.js', 'plugin.js', 'sandbox/index.js', 'testing/index.js', 'cli/main.js']) {
     const { packages } = loadedBy(entry)
     expect(
       [...packages].filter((name) => heavy.test(name)),
@@ -145,4 +145,15 @@ test('entry points and the command load the heavy packages only when they are ne
 test('tapline/plugin loads no transport, no pipeline and no runtime', () => {
   const { files } = loadedBy('plugin.js')
   expect([...files].filter((file) => /^(connections|pipeline|plugins|runtime|config|storage|cli|testing)\//.test(file))).toEqual([])
+})
+
+test('tapline/sandbox loads nothing but its own files, a few leaves and no package', () => {
+  const { files, packages } = loadedBy('sandbox/index.js')
+  expect([...packages]).toEqual([])
+  expect([...files].filter((file) => !file.startsWith('sandbox/')).sort()).toEqual([
+    'errors.js',
+    'json.js',
+    'launcher-probe.js',
+    'sandbox-keys.js',
+  ])
 })

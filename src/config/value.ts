@@ -89,10 +89,17 @@ function convert(value: unknown, path: string, depth: number): Value {
   if (Array.isArray(value)) {
     return { ...at, kind: 'list', items: value.map((item: unknown, index) => convert(item, `${path}[${index}]`, depth + 1)) }
   }
+  // A Map, a Date, an error: what it holds would be lost without a word.
+  if (Object.keys(value).length === 0 && !isPlain(value)) return { ...at, kind: 'foreign' }
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .map(([name, member]) => ({ name, where: 'host', value: convert(member, memberPath(path, name), depth + 1) }))
   return { ...at, kind: 'object', members }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The plain JSON of a value that is handed on unchanged. Reports what would not arrive as it was written: a key twice, a number with lost digits. */

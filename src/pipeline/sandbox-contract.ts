@@ -4,12 +4,9 @@ import type { CallRun } from '../hooks/call-run.ts'
 import type { SealedCall } from '../hooks/sealed-call.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
+import { LAUNCHER, STATE, STATE_ALIAS } from '../sandbox-keys.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { sandboxState } from './sandbox-state.ts'
-
-const STATE = 'codex/sandbox-state'
-const STATE_ALIAS = 'codex/sandbox-state-meta'
-const LAUNCHER = 'codex/sandbox-launcher'
 
 /** Probes the launcher where this call can carry it. The state itself is computed at each write. */
 export function prepareSandbox(callRun: CallRun): Promise<void> | undefined {
@@ -46,10 +43,13 @@ export function metaOf(run: PipelineRun): JsonObject | undefined {
   if (state !== undefined) {
     meta[STATE] = state
     meta[STATE_ALIAS] = state
-    if (run.launcher !== null) meta[LAUNCHER] = { codexExecutable: run.launcher }
     run.trace?.meta(STATE, 'tapline')
     run.trace?.meta(STATE_ALIAS, 'tapline')
-    if (run.launcher !== null) run.trace?.meta(LAUNCHER, 'tapline')
+    // the file may have been replaced since the probe: taps, a person or an earlier try came in between
+    if (run.launcher !== null && run.host.probe.known(run.launcher) === true) {
+      meta[LAUNCHER] = { codexExecutable: run.launcher }
+      run.trace?.meta(LAUNCHER, 'tapline')
+    }
   }
   return meta
 }

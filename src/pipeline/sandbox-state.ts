@@ -22,7 +22,8 @@ type Profile = Exclude<PermissionProfile, string | { readonly type: 'opaque' }>
 const PROTECTED = ['.git', '.agents', '.codex', '.aws'] as const
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(['type', 'networkAccess', 'writableRoots', 'excludeSlashTmp', 'excludeTmpdirEnvVar'])
 const WINDOWS_PATH = /^(?:[A-Za-z]:[\\/]|\\\\)/
-const LONE_SURROGATE = /\p{Surrogate}/u
+/** Halves of surrogate pairs, and the replacement character: a name that was not UTF-8 became one. */
+const NOT_UTF8 = /[\p{Surrogate}\uFFFD]/u
 
 /** The state for servers of this environment; undefined where no permissions are set. Throws SANDBOX_POLICY_UNREADABLE for a policy that cannot be sent as it was meant. */
 export function sandboxState({ permissions, cwd, codexExecutable }: SandboxPlace): Json | undefined {
@@ -89,7 +90,7 @@ function readProfile(permissions: string | Profile): Profile {
 }
 
 function isAbsolutePath(path: string): boolean {
-  return (posix.isAbsolute(path) || WINDOWS_PATH.test(path)) && !LONE_SURROGATE.test(path)
+  return (posix.isAbsolute(path) || WINDOWS_PATH.test(path)) && !NOT_UTF8.test(path)
 }
 
 function checkedPath(path: string): string {

@@ -1,5 +1,7 @@
 /** A place where servers run, and the permissions and policy that govern what runs there. */
 import { randomUUID } from 'node:crypto'
+import { TaplineError } from '../errors.ts'
+import { lossInValue } from '../exact-json.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { deepFreeze, sameJson, snapshot } from '../json.ts'
 
@@ -89,13 +91,21 @@ export class Environment {
     return this.#governance
   }
 
-  /** Changes permissions or policy at once; the next write of every call sees it. Throws TypeError for what is not JSON. */
+  /** Changes permissions or policy at once; the next write of every call sees it. Throws TypeError for what is not JSON, SANDBOX_POLICY_UNREADABLE for an opaque policy that JSON would change. */
   update(change: Partial<Governance>): void {
     this.#governance = frozen({ ...this.#governance, ...change })
   }
 }
 
-const frozen = (governance: Governance): Governance => deepFreeze(snapshot(governance)) as unknown as Governance
+function frozen(governance: Governance): Governance {
+  const { permissions } = governance
+  if (typeof permissions === 'object' && permissions?.type === 'opaque' && typeof permissions.sandboxState !== 'string') {
+    // the copy below would lose it without a word
+    const loss = lossInValue(permissions.sandboxState)
+    if (loss !== null) throw new TaplineError('SANDBOX_POLICY_UNREADABLE', `the sandbox policy cannot be kept unchanged: it has ${loss}`)
+  }
+  return deepFreeze(snapshot(governance)) as unknown as Governance
+}
 
 /** True where both say the same; taken by value, since setting the same policy again changes nothing. */
 export function sameGovernance(a: Governance, b: Governance): boolean {

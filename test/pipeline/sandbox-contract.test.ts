@@ -1,6 +1,6 @@
 // The rows of the vectors say what is expected, and each kind of end has expectations of its own.
 /* oxlint-disable vitest/no-conditional-expect */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,6 +99,37 @@ describe('keys', () => {
       expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
       expect(codexKeys(metaOf(t))).toEqual([STATE, ALIAS])
     }
+  })
+
+  test('a launcher that is replaced after its probe is not named; where it was put back unchanged it is', async () => {
+    const good = join(folder, 'replaced')
+    const put = (body: string): void => {
+      writeFileSync(`${good}.new`, body)
+      chmodSync(`${good}.new`, 0o755)
+      renameSync(`${good}.new`, good)
+    }
+    const acts: (() => void)[] = [
+      () => {},
+      () => put('#!/bin/sh\nexit 0 # another one\n'),
+      () => rmSync(good),
+      () => chmodSync(good, 0o755),
+    ]
+    const meddler = plugin(({ hooks }) =>
+      hooks.dispatch.tapPromise('meddle', async (_call: unknown, next: () => Promise<unknown>) => {
+        acts[calls++]!()
+        return next()
+      }),
+    )
+    let calls = 0
+    put('#!/bin/sh\nexit 0\n')
+    await using t = await local({ [STATE]: {} }, 'read-only', [meddler], good)
+    const seen: unknown[] = []
+    for (let at = 0; at < 4; at++) {
+      if (at === 3) put('#!/bin/sh\nexit 0\n')
+      expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
+      seen.push(codexKeys(metaOf(t)).includes(LAUNCHER))
+    }
+    expect(seen).toEqual([true, false, false, true])
   })
 
   test('no policy known: no state and no launcher, whatever the server says', async () => {
@@ -282,6 +313,32 @@ test('a policy that cannot be sent unchanged is a refusal, also of an explanatio
     })
     expect(toolCalls(t)).toEqual([])
   }
+})
+
+describe('a policy object that JSON would change is refused where it is given', () => {
+  const LOSSY: readonly (readonly [string, unknown])[] = [
+    ['NaN', NaN],
+    ['a function', () => 1],
+    ['a Date', new Date(0)],
+    ['a Map', new Map([['a', 1]])],
+    ['half of a surrogate pair', '\ud800'],
+    ['undefined in a list', [undefined]],
+    ['minus zero', -0],
+    ['bigint', 1n],
+  ]
+  test.each(LOSSY)('by update: %s', async (_what, value) => {
+    await using t = await local({ [STATE]: {} }, 'read-only')
+    const environment = t.environments.get('local')!
+    const change = (): void => environment.update({ permissions: { type: 'opaque', sandboxState: { deep: [{ value }] } as never } })
+    expect(change).toThrow(expect.objectContaining({ code: 'SANDBOX_POLICY_UNREADABLE' }))
+    expect(environment.permissions).toBe('read-only')
+  })
+  test.each(LOSSY)('when the runtime is opened: %s', async (_what, value) => {
+    const opened = local({ [STATE]: {} }, { type: 'opaque', sandboxState: { deep: [{ value }] } as never })
+    await expect(opened.then((t) => t[Symbol.asyncDispose]())).rejects.toThrow(
+      expect.objectContaining({ code: expect.stringMatching(/^(?:CONFIG_INVALID|SANDBOX_POLICY_UNREADABLE)$/) }),
+    )
+  })
 })
 
 describe('elsewhere than on this machine', () => {

@@ -52,7 +52,7 @@ test('no permissions, no state', () => {
 })
 
 test('the executable is part of the state only where it is absolute and can be sent', () => {
-  for (const codexExecutable of [null, 'codex', './codex', '/opt/\ud800'])
+  for (const codexExecutable of [null, 'codex', './codex', '/opt/\ud800', '/opt/\ufffd'])
     expect(stateOf('read-only', CWD, codexExecutable)).not.toHaveProperty('codexLinuxSandboxExe')
   expect(stateOf('read-only', CWD, '/opt/co dex ü')).toHaveProperty('codexLinuxSandboxExe', '/opt/co dex ü')
 })
@@ -97,7 +97,7 @@ describe('what is not understood is refused', () => {
     expect(() => stateOf(permissions as PermissionProfile)).toThrow(expect.objectContaining({ code: 'SANDBOX_POLICY_UNREADABLE' }))
   })
   test('a folder that is not absolute, or cannot be sent', () => {
-    for (const cwd of ['work', '', '/a\udfff'])
+    for (const cwd of ['work', '', '/a\udfff', '/a\ufffd'])
       expect(() => stateOf('read-only', cwd)).toThrow(expect.objectContaining({ code: 'SANDBOX_POLICY_UNREADABLE' }))
   })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LauncherProbe } from '../../src/pipeline/launcher-probe.ts'
+import { LauncherProbe } from '../src/launcher-probe.ts'
 
 interface Row {
   readonly id: string
@@ -13,7 +13,7 @@ interface Row {
   readonly launcherPerCall: readonly boolean[]
   readonly ours: 'same' | { readonly probes?: number; readonly launcherPerCall?: readonly boolean[] }
 }
-const vectors = JSON.parse(readFileSync(new URL('../vectors/launcher-probe.json', import.meta.url), 'utf8')) as {
+const vectors = JSON.parse(readFileSync(new URL('./vectors/launcher-probe.json', import.meta.url), 'utf8')) as {
   readonly cases: readonly Row[]
   readonly path: readonly { readonly executable: string }[]
   readonly probe: { readonly argv: readonly string[] }

@@ -1,4 +1,4 @@
-/** The capability probe of a sandbox launcher: is this file a Codex CLI that can sandbox a command? */
+/** Leaf room. The capability probe of a sandbox launcher: is this file a Codex CLI that can sandbox a command? */
 import { spawn } from 'node:child_process'
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, parse } from 'node:path'
