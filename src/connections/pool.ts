@@ -105,6 +105,14 @@ export class ConnectionPool {
     return () => this.#watchdog.delete(group)
   }
 
+  /** A connection to this server on this environment instance, for a look only; the one that is up where there are several. */
+  peek(key: ServerKey, environment: Environment): Connection | null {
+    const there = [...(this.#entries.get(key)?.values() ?? [])]
+      .map(({ connection }) => connection)
+      .filter((connection) => connection.environment === environment)
+    return there.find(({ state }) => state === 'connected') ?? there[0] ?? null
+  }
+
   *connections(): Iterable<Connection> {
     for (const entries of this.#entries.values()) for (const { connection } of entries.values()) yield connection
   }

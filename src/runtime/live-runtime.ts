@@ -51,6 +51,8 @@ export class LiveRuntime implements Runtime {
   readonly schemas: SchemaChecker = new SchemaChecker()
   readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
   readonly environments: Runtime['environments']
+  /** what sessions that are opened from now on see; those that are open keep theirs */
+  catalog: Catalog
   readonly #entries: PluginEntry[]
   readonly #sessions = new Map<string, LiveSession>()
   readonly #reported: Diagnostic[] = []
@@ -58,6 +60,7 @@ export class LiveRuntime implements Runtime {
 
   constructor(parts: RuntimeParts) {
     this.parts = parts
+    this.catalog = parts.catalog
     this.#entries = [...parts.entries]
     this.pool = new ConnectionPool({
       executors: parts.executors,
@@ -71,7 +74,7 @@ export class LiveRuntime implements Runtime {
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.parts.loaded.diagnostics, ...this.parts.catalog.diagnostics, ...this.#reported]
+    return [...this.parts.loaded.diagnostics, ...this.catalog.diagnostics, ...this.#reported]
   }
 
   /** Keeps a diagnostic, redacted, and hands it to the log. */

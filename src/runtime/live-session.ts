@@ -100,7 +100,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.flags = flags
     this.environments = Object.freeze([...environments])
     this.selected = Object.freeze(environments.map(({ id }) => id))
-    this.catalogGeneration = parts.catalog.generation
+    this.catalogGeneration = runtime.catalog.generation
     this.approver = options.approver ?? null
     this.approvalTimeoutMs = approvalLimit(options.approvalTimeoutMs)
     this.traceAll = options.trace ?? false
@@ -109,7 +109,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.wheel = wheel
     this.secrets = parts.secrets
     this.#log = new SessionLog(parts.secrets)
-    this.resolver = selectResolver(flags, parts.catalog, this.selected, parts.loaded.naming.maxLength)
+    this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming.maxLength)
     this.tools = new ToolLister(this, this.resolver)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
     this.#connections = new SessionConnections({
@@ -126,8 +126,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
       wheel,
     )
     this.pipeline = new Pipeline(this, this.#hooks)
-    const { environments: declared, catalog } = parts
-    const servers = catalog.entries.map(({ key }) => key.name)
+    const declared = parts.environments
+    const servers = runtime.catalog.entries.map(({ key }) => key.name)
     for (const diagnostic of idleFilters(this.#hooks.filters, [...declared.keys()], servers)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
@@ -148,6 +148,22 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
   startRequired(): Promise<void> {
     return startRequired(this.resolver.view.servers, (entry) => this.connection(entry), this.signal)
+  }
+
+  /** The connection that is there already, this session's or that of another one; leases and starts nothing. */
+  peek({ key, registration }: CatalogEntry): Connection | null {
+    const environment = this.environment(registration.executesOn)
+    return this.#held.get(key)?.lease.connection ?? (environment ? this.#runtime.pool.peek(key, environment) : null)
+  }
+
+  /** What the session sees, without servers that have left the catalog since and that it does not have running. */
+  get statusEntries(): readonly CatalogEntry[] {
+    const { catalog } = this.#runtime
+    return this.resolver.view.servers.filter(({ key }) => {
+      if (catalog.get(key)) return true
+      const state = this.#held.get(key)?.lease.connection.state
+      return state === 'starting' || state === 'connected'
+    })
   }
 
   connection(entry: CatalogEntry): Connection {
@@ -203,7 +219,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
     return this.#open(() => {
-      assertKnownKeys('a query for the status', query, ['limit', 'cursor', 'detail', 'server', 'environmentId', 'signal'])
+      assertKnownKeys('a query for the status', query, ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'signal'])
       return statusPage(this, query)
     })
   }

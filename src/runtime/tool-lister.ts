@@ -1,5 +1,5 @@
 /** The tools of a session: what is listed, what is still starting, what failed. */
-import type { ToolListing, ToolRecord } from '../connections/connection.ts'
+import type { Connection, ToolListing, ToolRecord } from '../connections/connection.ts'
 import type { TaplineError } from '../errors.ts'
 import { asTaplineError } from '../errors.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
@@ -13,15 +13,20 @@ import { unmatchedNames } from '../servers/unmatched-names.ts'
 import type { ListToolsOptions, Tool, ToolList } from './types.ts'
 import { matchesQuery } from './server-query.ts'
 
+interface ListerHost extends Pick<PipelineHost, 'connection' | 'secrets'> {
+  /** the connection that is there already */
+  peek(entry: CatalogEntry): Connection | null
+}
+
 /** Keeps the lists that were seen last, and makes the session's tools of them. */
 export class ToolLister {
-  readonly #host: Pick<PipelineHost, 'connection' | 'secrets'>
+  readonly #host: ListerHost
   readonly #resolver: Resolver
   readonly #listings = new Map<ServerKey, ToolListing>()
   readonly #made = new Map<ServerKey, { readonly generation: number; readonly tools: readonly Tool[] }>()
   #generation = 0
 
-  constructor(host: Pick<PipelineHost, 'connection' | 'secrets'>, resolver: Resolver) {
+  constructor(host: ListerHost, resolver: Resolver) {
     this.#host = host
     this.#resolver = resolver
   }
@@ -110,7 +115,7 @@ export class ToolLister {
     if (listing === undefined) return []
     const { directory } = this.#resolver
     const { secrets } = this.#host
-    const instructions = this.#host.connection(entry).info?.instructions ?? ''
+    const instructions = this.#host.peek(entry)?.info?.instructions ?? ''
     const description = secrets.redact(namespaceDescription(key, instructions))
     const tools = directory.of(key).map((named): Tool => {
       const record = listing.tools.get(named.tool) as ToolRecord

@@ -139,9 +139,11 @@ export interface StatusQuery {
   readonly limit?: number
   readonly cursor?: string
   readonly detail?: 'full' | 'tools_and_auth'
-  /** bare name */
+  /** false: what is known already, also of servers that are starting; nothing is started and nobody is asked. Default true */
+  readonly discover?: boolean
+  /** bare name; an empty text counts as left out */
   readonly server?: string
-  /** null: thread-wide ones only */
+  /** null: thread-wide ones only; an empty text counts as left out */
   readonly environmentId?: string | null
   readonly signal?: AbortSignal
 }
@@ -157,7 +159,9 @@ export interface Page<T> {
 /** One row of the status. */
 export interface ServerStatus {
   readonly owner: ServerKey
-  readonly runtimeStatus: 'disabled' | 'idle' | 'starting' | 'connected' | 'failed'
+  /** `idle`: nobody has needed it yet. `auth_required`: it answers, and wants to know who asks */
+  readonly runtimeStatus: 'disabled' | 'idle' | 'starting' | 'connected' | 'failed' | 'auth_required'
+  /** `unsupported`: it is not reached over HTTP. `unknown`: it was not asked yet */
   readonly authStatus: 'unsupported' | 'not_logged_in' | 'bearer_token' | 'oauth' | 'unknown'
   readonly provenance: readonly string[]
   readonly pluginId: string | null
@@ -166,7 +170,7 @@ export interface ServerStatus {
   readonly serverInfo: JsonObject | null
   readonly capabilities: JsonObject | null
   readonly tools: readonly Tool[]
-  /** null with detail `tools_and_auth` */
+  /** null with detail `tools_and_auth` or without `discover`, and where it could not be read */
   readonly resources: readonly JsonObject[] | null
   readonly resourceTemplates: readonly JsonObject[] | null
   readonly prompts: readonly JsonObject[] | null

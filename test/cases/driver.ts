@@ -38,6 +38,8 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly json?: boolean
+  /** ms after which the command is ended by force; default 40,000 */
+  readonly limitMs?: number
 }
 
 /** What a server wrote down. */
@@ -102,7 +104,10 @@ export class Case implements AsyncDisposable {
     return file
   }
 
-  start(args: readonly string[], { config = 'tapline.json', cwd = this.dir, env, json = true }: RunOptions = {}): Running {
+  start(
+    args: readonly string[],
+    { config = 'tapline.json', cwd = this.dir, env, json = true, limitMs = LIMIT_MS }: RunOptions = {},
+  ): Running {
     const named = config === null ? [] : ['--config', config]
     const began = performance.now()
     const child = spawn(process.execPath, [MAIN, ...named, ...(json ? ['--json'] : []), ...args], {
@@ -117,7 +122,7 @@ export class Case implements AsyncDisposable {
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+    const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
     const done = new Promise<Ended>((resolve, reject) => {
       child.on('error', reject)
       // not `close`: a process that was left behind may hold the pipes

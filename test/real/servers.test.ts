@@ -1,17 +1,13 @@
 /** Servers that were not written for us, from the configuration files of other clients. `npm run test:real` installs them. */
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import type { Ended } from '../cases/driver.ts'
 import { Case, end, said, text } from '../cases/driver.ts'
+import { realServer } from './installed.ts'
 
-const scripts = JSON.parse(process.env['TAPLINE_REAL_SERVERS'] ?? '{}') as Partial<Record<'everything' | 'filesystem' | 'memory', string>>
-
-/** Path of an installed server. */
-function script(name: keyof typeof scripts): string {
-  const found = scripts[name]
-  if (found === undefined) throw new Error('run these tests with `npm run test:real`, which installs the servers')
-  return found
-}
+/** Path of the script of an installed server. */
+const script = (name: 'everything' | 'filesystem' | 'memory'): string => realServer(name, tmpdir()).args[0]!
 
 /** A folder with a `.mcp.json` as another client writes it, and a file for the server to read. */
 function place(): Case {
