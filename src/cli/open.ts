@@ -21,16 +21,8 @@ export async function withSession(
   options: { readonly approver?: Approver },
   work: (session: Session, diagnostics: () => readonly Diagnostic[]) => Promise<number>,
 ): Promise<number> {
-  const { globals, progress, interrupt, out } = context
-  const files = await configurationFiles(context)
-  const { openRuntime } = await import('../runtime/open-runtime.ts')
-  const onInput = inputAsker(context)
-  const runtime: Runtime = await openRuntime({
-    config: files,
-    flags: { override: globals.flags },
-    logger: hookLog(out),
-    ...(onInput && { onInput }),
-  })
+  const { progress, interrupt, out } = context
+  const runtime = await openedRuntime(context)
   let session: Session | null = null
   const diagnostics = (): readonly Diagnostic[] => distinct([...runtime.diagnostics, ...(session?.diagnostics ?? [])])
   try {
@@ -41,6 +33,28 @@ export async function withSession(
     await progress.during('closing servers', () => runtime.close())
     for (const one of diagnostics()) if (one.severity !== 'info' && !out.diagnosticsWritten) out.note(diagnosticText(one, out.paintErr))
   }
+}
+
+/** Opens a runtime without a session, runs the work and closes it, whatever happens. Throws what `withSession` throws. */
+export async function withRuntime<T>(context: CliContext, work: (runtime: Runtime) => Promise<T>): Promise<T> {
+  const runtime = await openedRuntime(context)
+  try {
+    return await work(runtime)
+  } finally {
+    await context.progress.during('closing servers', () => runtime.close())
+  }
+}
+
+async function openedRuntime(context: CliContext): Promise<Runtime> {
+  const files = await configurationFiles(context)
+  const { openRuntime } = await import('../runtime/open-runtime.ts')
+  const onInput = inputAsker(context)
+  return openRuntime({
+    config: files,
+    flags: { override: context.globals.flags },
+    logger: hookLog(context.out),
+    ...(onInput && { onInput }),
+  })
 }
 
 /** Who answers the inputs of a VS Code mcp.json: a person at the terminal, or nobody (then undefined). */

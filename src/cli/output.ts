@@ -27,6 +27,8 @@ export class Output {
   #document = false
   #diagnostics = false
   readonly #gone = new Set<Writable>()
+  /** resolves when a write found that nobody reads stdout any more */
+  readonly readerGone: Promise<void>
 
   constructor(globals: Pick<Globals, 'json' | 'quiet' | 'color'>, streams: Streams = process) {
     this.json = globals.json
@@ -34,9 +36,19 @@ export class Output {
     this.#streams = streams
     this.paint = picocolors.createColors(globals.color && streams.stdout.isTTY === true)
     this.paintErr = picocolors.createColors(globals.color && streams.stderr.isTTY === true)
+    let leave = (): void => {}
+    this.readerGone = new Promise((resolve) => (leave = resolve))
     for (const stream of [streams.stdout, streams.stderr]) {
-      stream.on('error', () => this.#gone.add(stream))
+      stream.on('error', () => {
+        this.#gone.add(stream)
+        if (stream === streams.stdout) leave()
+      })
     }
+  }
+
+  /** true where stdout is a terminal that can redraw */
+  get isTerminal(): boolean {
+    return this.#streams.stdout.isTTY === true && process.env['TERM'] !== 'dumb'
   }
 
   /** true once the one JSON document has been written */
@@ -60,6 +72,11 @@ export class Output {
   /** Text for people on stdout, ended by one newline. Must be free of control characters. */
   async text(text: string): Promise<void> {
     if (text !== '') await this.#write(this.#streams.stdout, text.endsWith('\n') ? text : `${text}\n`)
+  }
+
+  /** Text for a terminal as it is, control sequences included. */
+  raw(text: string): void {
+    if (!this.#gone.has(this.#streams.stdout)) this.#streams.stdout.write(text)
   }
 
   /** Result of a command: the document with --json, else the text. Only what is asked for is built. */

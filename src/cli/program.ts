@@ -90,7 +90,12 @@ export function createProgram(host: ProgramHost): Command {
     .addOption(new Option('--detail <detail>', 'how much to ask of a server').choices(['full', 'tools_and_auth']))
     .option('--server <name>', 'only this server')
     .option('--environment <id>', 'only of this environment; thread-wide: only servers without one')
+    .option('--watch', 'show it again with every change, until q or Ctrl-C')
     .action(action(async (context, options) => (await import('./commands/status.ts')).run(context, options as object)))
+
+  selecting(program.command('doctor'), 'only')
+    .description('check machine, configuration and every server, and say what to do')
+    .action(action(async (context, options) => (await import('./commands/doctor.ts')).run(context, options as object)))
 
   const resources = program.command('resources').description('list and read resources')
   listing(resources.command('list'))

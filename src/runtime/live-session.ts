@@ -158,12 +158,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   /** What the session sees, without servers that have left the catalog since and that it does not have running. */
   get statusEntries(): readonly CatalogEntry[] {
-    const { catalog } = this.#runtime
-    return this.resolver.view.servers.filter(({ key }) => {
-      if (catalog.get(key)) return true
-      const state = this.#held.get(key)?.lease.connection.state
-      return state === 'starting' || state === 'connected'
-    })
+    const isAlive = (key: ServerKey): boolean => /^(starting|connected)$/.test(this.#held.get(key)?.lease.connection.state ?? '')
+    return this.resolver.view.servers.filter(({ key }) => this.#runtime.catalog.get(key) !== undefined || isAlive(key))
   }
 
   connection(entry: CatalogEntry): Connection {

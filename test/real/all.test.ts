@@ -1,3 +1,5 @@
+// The entries say what is expected, and each kind of server has expectations of its own.
+/* oxlint-disable vitest/no-conditional-expect */
 /** Every server of servers.json in one configuration: each does what its entry says, however the others are, and none is left afterwards. */
 import { expect, test } from 'vitest'
 import { Case, said, until } from '../cases/driver.ts'

@@ -11,6 +11,7 @@ import type { LiveRuntime } from '../../src/runtime/live-runtime.ts'
 import { assembleRuntime } from '../../src/runtime/open-runtime.ts'
 import { cursorAfter } from '../../src/runtime/status-cursor.ts'
 import type { RuntimeOptions, ServerStatus, Session, StatusQuery } from '../../src/runtime/types.ts'
+import { CatalogBuilder } from '../../src/servers/catalog-builder.ts'
 import { compareKeys, displayKey } from '../../src/servers/key.ts'
 import type { KeyParts } from '../../src/servers/key.ts'
 import { openTestRuntime } from '../../src/testing/index.ts'
@@ -364,4 +365,75 @@ test('shadowed registrations are diagnostics, not rows', async () => {
   })
   expect((await t.session.status()).data.map(({ owner }) => String(owner))).toEqual(['x (environment a)'])
   expect(t.session.diagnostics).toMatchObject([{ code: 'shadowed', owner: { name: 'x', environmentId: 'b' } }])
+})
+
+test('without discover: what is known, nothing is started, and what starts is shown as that', async () => {
+  let letGo = (): void => {}
+  const go = new Promise<void>((resolve) => (letGo = resolve))
+  const executor = memoryExecutor({
+    good: echo,
+    slow: async (duplex) => (await go, echo(duplex)),
+    broken: async () => {},
+  })
+  await using runtime = await assembleRuntime(
+    {
+      mcpServers: {
+        a: { command: 'good' },
+        b: { command: 'slow' },
+        c: { command: 'broken' },
+        d: { command: 'good' },
+        e: { command: 'good', enabled: false },
+      },
+    },
+    new Map([['local', executor]]),
+  )
+  const [session, other] = [await runtime.openSession(), await runtime.openSession()]
+  const states = async (of: Session | LiveRuntime): Promise<string[]> =>
+    (await of.status({ discover: false })).data.map(({ runtimeStatus }) => runtimeStatus)
+  expect(await states(session)).toEqual(['idle', 'idle', 'idle', 'idle', 'disabled'])
+  await session.listTools({ server: 'a' })
+  await session.listTools({ server: 'c' })
+  const starting = session.listTools({ server: 'b' })
+  // whoever asks sees the same, though it is one session that has them
+  for (const of of [session, other, runtime]) expect(await states(of)).toEqual(['connected', 'starting', 'failed', 'idle', 'disabled'])
+  const { data } = await other.status({ discover: false })
+  expect(data).toMatchObject([
+    { tools: [{ tool: 'run' }], resources: null, error: null },
+    { tools: [], error: null, pid: null },
+    { error: { code: 'SERVER_START_FAILED', remedy: expect.stringMatching(/./) } },
+    { tools: [], error: null },
+    { tools: [], error: null },
+  ])
+  letGo()
+  await starting
+  expect(await states(session)).toEqual(['connected', 'connected', 'failed', 'idle', 'disabled'])
+  await expect(session.status({ discover: 'no' as never })).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
+})
+
+test('a server that has left the catalog keeps its row in the session where it is alive, and nowhere else', async () => {
+  const { runtime, started } = await counted({ mcpServers: { a: { command: 'good' }, b: { command: 'good' }, c: { command: 'good' } } })
+  const { runtime: later } = await counted({ mcpServers: { b: { command: 'good' } } })
+  await using _ = runtime
+  await using __ = later
+  const [session, other] = [await runtime.openSession(), await runtime.openSession()]
+  await session.listTools({ server: 'a' })
+  const names = async (of: Session | LiveRuntime): Promise<string[]> => (await of.status()).data.map(({ owner }) => owner.name)
+  const builder = new CatalogBuilder()
+  builder.add(later.catalog.entries[0]!.registration)
+  runtime.catalog = builder.build(runtime.parts.keys, 2)
+  expect(await names(session)).toEqual(['a', 'b'])
+  expect(await names(other)).toEqual(['b'])
+  expect(await names(runtime)).toEqual(['b'])
+  expect(await names(await runtime.openSession())).toEqual(['b'])
+  expect(await session.callTool({ server: 'a', tool: 'run' })).toMatchObject({ outcome: 'no_approver', owner: { name: 'a' } })
+  expect(started.toSorted()).toEqual(['a', 'b'])
+})
+
+test('an empty name or environment counts as left out', async () => {
+  const { runtime } = await counted({ mcpServers: { a: { command: 'good' }, b: { command: 'good' } } })
+  await using _ = runtime
+  const session = await runtime.openSession()
+  for (const query of [{ server: '' }, { environmentId: '' }, { server: '', environmentId: '' }, { server: null as never }])
+    expect((await session.status(query)).data).toHaveLength(2)
+  expect((await session.listTools({ server: '', environmentId: '' })).tools).toHaveLength(2)
 })

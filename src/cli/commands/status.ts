@@ -13,10 +13,11 @@ export interface StatusCommandOptions extends Omit<SelectorOptions, 'installatio
   readonly limit?: number
   readonly cursor?: string
   readonly detail?: 'full' | 'tools_and_auth'
+  readonly watch?: boolean
 }
 
 /** Exit status 0; 4 where a page of all servers, or the one server that was named, shows nothing but failures. */
-export function run(context: CliContext, options: StatusCommandOptions): Promise<number> {
+export async function run(context: CliContext, options: StatusCommandOptions): Promise<number> {
   const { out, progress, interrupt } = context
   const selector = selectorOf(options)
   const query: StatusQuery = {
@@ -26,6 +27,7 @@ export function run(context: CliContext, options: StatusCommandOptions): Promise
     ...(options.detail === undefined ? {} : { detail: options.detail }),
     signal: interrupt.signal,
   }
+  if (options.watch) return (await import('./status-watch.ts')).watch(context, query)
   return withSession(context, {}, async (session) => {
     const page = await progress.during('asking servers for their status', () => session.status(query))
     await out.result({ json: () => statusPageJson(page), text: (paint) => statusPageText(page, paint) })
