@@ -105,12 +105,9 @@ export class ConnectionPool {
     return () => this.#watchdog.delete(group)
   }
 
-  /** A connection to this server on this environment instance, for a look only; the one that is up where there are several. */
-  peek(key: ServerKey, environment: Environment): Connection | null {
-    const there = [...(this.#entries.get(key)?.values() ?? [])]
-      .map(({ connection }) => connection)
-      .filter((connection) => connection.environment === environment)
-    return there.find(({ state }) => state === 'connected') ?? there[0] ?? null
+  /** True where there is a connection to this server on this environment instance, whatever its state. */
+  has(key: ServerKey, environment: Environment): boolean {
+    return [...(this.#entries.get(key)?.values() ?? [])].some(({ connection }) => connection.environment === environment)
   }
 
   *connections(): Iterable<Connection> {

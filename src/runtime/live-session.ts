@@ -78,7 +78,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly #runtime: LiveRuntime
   readonly #hooks: SessionHooks
   readonly #lessee: SessionLessee
-  readonly #connections: SessionConnections
+  readonly connections: SessionConnections
   readonly #log: SessionLog
   readonly #ended = new AbortController()
   readonly #afterClose: () => Promise<void>
@@ -112,7 +112,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming.maxLength)
     this.tools = new ToolLister(this, this.resolver)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
-    this.#connections = new SessionConnections({
+    this.connections = new SessionConnections({
       pool: runtime.pool,
       lessee: this.#lessee,
       environment: (environmentId) => this.environment(environmentId),
@@ -150,21 +150,9 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     return startRequired(this.resolver.view.servers, (entry) => this.connection(entry), this.signal)
   }
 
-  /** The connection that is there already, this session's or that of another one; leases and starts nothing. */
-  peek({ key, registration }: CatalogEntry): Connection | null {
-    const environment = this.environment(registration.executesOn)
-    return this.#held.get(key)?.lease.connection ?? (environment ? this.#runtime.pool.peek(key, environment) : null)
-  }
-
-  /** What the session sees, without servers that have left the catalog since and that it does not have running. */
-  get statusEntries(): readonly CatalogEntry[] {
-    const isAlive = (key: ServerKey): boolean => /^(starting|connected)$/.test(this.#held.get(key)?.lease.connection.state ?? '')
-    return this.resolver.view.servers.filter(({ key }) => this.#runtime.catalog.get(key) !== undefined || isAlive(key))
-  }
-
   connection(entry: CatalogEntry): Connection {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
-    return this.#connections.get(entry)
+    return this.connections.get(entry)
   }
 
   environment(id: string): Environment | undefined {
@@ -216,7 +204,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
     return this.#open(() => {
       assertKnownKeys('a query for the status', query, ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'signal'])
-      return statusPage(this, query)
+      return statusPage(this, this.#runtime.catalog, query)
     })
   }
 
@@ -226,11 +214,11 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   setLogLevel(level: LogLevel): void {
     this.#lessee.setLogLevel(level)
-    for (const connection of this.#connections) connection.applyLogLevel()
+    for (const connection of this.connections) connection.applyLogLevel()
   }
 
   rootsChanged(): void {
-    this.#connections.rootsChanged()
+    this.connections.rootsChanged()
   }
 
   subscribe(listener: (event: SessionEvent) => void): Disposable {
@@ -249,7 +237,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     const closed = new TaplineError('SESSION_CLOSED', 'the session was closed while the call was running')
     this.pipeline.cancelAll(closed)
     this.#ended.abort(closed)
-    this.#connections.release()
+    this.connections.release()
     await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
   }
 

@@ -34,6 +34,20 @@ export class SessionConnections implements Iterable<Connection> {
     return this.#held.get(entry.key)?.lease.connection ?? this.#take(entry)
   }
 
+  /** The connection of a server where this session, or the pool for all sessions, has one; starts nothing. */
+  peek(entry: CatalogEntry): Connection | null {
+    const held = this.#held.get(entry.key)
+    if (held !== undefined) return held.lease.connection
+    const environment = this.#options.environment(entry.registration.executesOn)
+    return environment !== undefined && this.#options.pool.has(entry.key, environment) ? this.#take(entry) : null
+  }
+
+  /** True where this session has the server running. */
+  isAlive(key: ServerKey): boolean {
+    const state = this.#held.get(key)?.lease.connection.state
+    return state === 'starting' || state === 'connected'
+  }
+
   *[Symbol.iterator](): Iterator<Connection> {
     for (const { lease } of this.#held.values()) yield lease.connection
   }

@@ -21,7 +21,7 @@ export async function statusRow(session: LiveSession, entry: CatalogEntry, { det
   if (policy.enabled && problem === null) {
     const waiting = signal === undefined ? {} : { signal }
     try {
-      connection = discover ? session.connection(entry) : session.peek(entry)
+      connection = discover ? session.connection(entry) : session.connections.peek(entry)
       if (discover) session.tools.update(entry, await connection!.ready(waiting))
       else if (connection?.tools) session.tools.update(entry, connection.tools)
       if (!discover) error = connection?.state === 'failed' ? connection.error : null

@@ -1,5 +1,6 @@
 /** The status: rows are selected before anything is contacted, and only the servers of the page are contacted. */
 import { TaplineError } from '../errors.ts'
+import type { Catalog } from '../servers/catalog.ts'
 import { compareKeys } from '../servers/key.ts'
 import type { LiveSession } from './live-session.ts'
 import { matchesQuery } from './server-query.ts'
@@ -7,8 +8,8 @@ import { cursorAfter, readCursor } from './status-cursor.ts'
 import { statusRow } from './status-row.ts'
 import type { Page, ServerStatus, StatusQuery } from './types.ts'
 
-/** One page. Throws INVALID_CURSOR, CALL_INVALID_REQUEST (limit, detail, discover); a server that fails or hangs costs its own row an error. */
-export async function statusPage(session: LiveSession, query: StatusQuery): Promise<Page<ServerStatus>> {
+/** One page; `catalog` is that of the runtime as it is now. Throws INVALID_CURSOR, CALL_INVALID_REQUEST (limit, detail, discover); a server that fails or hangs costs its own row an error. */
+export async function statusPage(session: LiveSession, catalog: Catalog, query: StatusQuery): Promise<Page<ServerStatus>> {
   const { limit, cursor, detail = 'full', discover = true, server, environmentId, signal } = query
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')
@@ -18,7 +19,9 @@ export async function statusPage(session: LiveSession, query: StatusQuery): Prom
   if (environmentId && !session.resolver.takesEnvironment)
     throw new TaplineError('UNKNOWN_ARGUMENT', 'environmentId is not an argument while multiple environments are off')
   const after = cursor === undefined ? null : readCursor(cursor)
-  const selected = session.statusEntries.filter(
+  // what has left the catalog of the runtime since keeps its row where this session has it running
+  const there = session.resolver.view.servers.filter(({ key }) => catalog.get(key) !== undefined || session.connections.isAlive(key))
+  const selected = there.filter(
     (entry) => matchesQuery(entry, { server, environmentId }) && (after === null || compareKeys(entry.key, after) > 0),
   )
   const page = limit === undefined ? selected : selected.slice(0, Math.max(1, limit))

@@ -1,5 +1,5 @@
 /** The tools of a session: what is listed, what is still starting, what failed. */
-import type { Connection, ToolListing, ToolRecord } from '../connections/connection.ts'
+import type { ToolListing, ToolRecord } from '../connections/connection.ts'
 import type { TaplineError } from '../errors.ts'
 import { asTaplineError } from '../errors.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
@@ -10,12 +10,12 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { namespaceDescription } from '../servers/namespace-description.ts'
 import { unmatchedNames } from '../servers/unmatched-names.ts'
+import type { SessionConnections } from './session-connections.ts'
 import type { ListToolsOptions, Tool, ToolList } from './types.ts'
 import { matchesQuery } from './server-query.ts'
 
 interface ListerHost extends Pick<PipelineHost, 'connection' | 'secrets'> {
-  /** the connection that is there already */
-  peek(entry: CatalogEntry): Connection | null
+  readonly connections: Pick<SessionConnections, 'peek'>
 }
 
 /** Keeps the lists that were seen last, and makes the session's tools of them. */
@@ -115,7 +115,7 @@ export class ToolLister {
     if (listing === undefined) return []
     const { directory } = this.#resolver
     const { secrets } = this.#host
-    const instructions = this.#host.peek(entry)?.info?.instructions ?? ''
+    const instructions = this.#host.connections.peek(entry)?.info?.instructions ?? ''
     const description = secrets.redact(namespaceDescription(key, instructions))
     const tools = directory.of(key).map((named): Tool => {
       const record = listing.tools.get(named.tool) as ToolRecord
