@@ -13,6 +13,7 @@ const REMEDIES = {
   CALL_DECLINED: 'The person said no; ask before trying again.',
   CALL_DISMISSED: 'The question was closed without an answer; call again to be asked again.',
   CALL_APPROVAL_TIMED_OUT: 'Nobody answered in time; call again when somebody is there.',
+  CALL_REVIEW_DENIED: 'Choose another tool or other arguments, or ask whoever runs the reviewer of the environment.',
   CALL_NO_APPROVER:
     'Give the session an approver (on the command line: a terminal, or --approve), or set the approval mode of the tool to "approve".',
   CALL_TOOL_DISABLED: 'Take the tool out of disabledTools, or add it to enabledTools.',

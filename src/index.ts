@@ -27,6 +27,7 @@ export type {
   ResourceTemplateItem,
   RootsProvider,
   Runtime,
+  Reviewer,
   RuntimeStatusQuery,
   RuntimeOptions,
   Sampler,
@@ -53,6 +54,7 @@ export type { ExecutorDefinition, Executor, ExitStatus, LaunchRequest, StdioProc
 export { fileStore } from './storage/file-store.ts'
 export { memoryStore } from './storage/memory-store.ts'
 export type { PutOptions, Store, StoreArea, StoreEntry } from './storage/store.ts'
+export type { Approvals, RememberedApproval } from './runtime/approvals.ts'
 export type { StoreOption } from './runtime/store-option.ts'
 export { defineFlag } from './flags/define-flag.ts'
 export { MULTI_ENVIRONMENT_MCP } from './flags/multi-environment-mcp.ts'

@@ -1,8 +1,8 @@
 /** `tapline/plugin`: all that an author of hook plugins needs. Loads no transport, no MCP SDK, no tapable. */
 export { definePlugin } from './hooks/define-plugin.ts'
 export type { HookPluginFactory } from './hooks/define-plugin.ts'
-export { allow, ask, deny } from './hooks/verdicts.ts'
-export type { Allow, Ask, Deny, Verdict } from './hooks/verdicts.ts'
+export { allow, ask, deny } from './verdicts.ts'
+export type { Allow, Ask, Deny, Verdict } from './verdicts.ts'
 export { STAGE_DEFAULT, STAGE_FIRST, STAGE_GUARD, STAGE_LAST, STAGE_LATE } from './hooks/stages.ts'
 export { ALL_METHODS } from './hooks/methods.ts'
 export type {

@@ -1,5 +1,6 @@
 /** The plain-data part of a set-up, word for word the configuration file in camelCase, and what a reader makes of it. */
 import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Reviewer } from '../servers/approval-question.ts'
 import type { ApprovalMode, ServerRegistration } from '../servers/definition.ts'
 import type { ApprovalPolicy, EnvironmentSpec, PermissionProfile } from '../servers/environment.ts'
 import type { JsonObject } from '../json.ts'
@@ -60,6 +61,8 @@ export interface EnvironmentDefinition {
   readonly extraRoots?: readonly string[]
   readonly permissions?: PermissionProfile
   readonly approvalPolicy?: ApprovalPolicy
+  /** only in code: a second opinion before a person is asked */
+  readonly reviewer?: Reviewer | null
   readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
   /** absolute path of a full Codex CLI; only `local` offers it to servers, once it passed the probe */
   readonly codexExecutable?: string

@@ -7,7 +7,7 @@ import type { CallArguments } from './call-arguments.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { SealedCall } from './sealed-call.ts'
 import type { TraceRecorder } from './trace-recorder.ts'
-import type { VerdictKind } from './verdicts.ts'
+import type { VerdictKind } from '../verdicts.ts'
 
 /** Why whatever is left of an ended call must stop. */
 const OVER = new TaplineError('CALL_CANCELLED', 'the call has ended')

@@ -7,7 +7,7 @@ import type { ServerKey } from '../servers/key.ts'
 import type { CallView, ToolCall } from './call-view.ts'
 import type { CallOutcome } from './outcome.ts'
 import type { CallTrace } from './trace.ts'
-import type { Deny, Verdict } from './verdicts.ts'
+import type { Deny, Verdict } from '../verdicts.ts'
 
 // ---- what a tap may return. A key that is not meant is an error whose text says why.
 

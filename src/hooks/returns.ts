@@ -13,7 +13,7 @@ import { HookError } from './hook-error.ts'
 import type { TapStep } from './tap-step.ts'
 import { changedOwner } from './tap-view.ts'
 import type { TapTrace } from './trace.ts'
-import { readVerdict } from './verdicts.ts'
+import { readVerdict } from '../verdicts.ts'
 
 type Decision = TapTrace['decision']
 

@@ -1,31 +1,75 @@
-/** Approvals of one session that a person let it remember: bound to the exact owner, tool and definitions. */
-import { digest } from '../json.ts'
+/** What one session may take as a yes that was given earlier: its own approvals, and those of the store. */
+import { randomBytes } from 'node:crypto'
 import type { SealedCall } from '../hooks/sealed-call.ts'
+import type { Secrets } from '../secrets.ts'
+import type { ApprovalBinding } from './approval-binding.ts'
+import { bind } from './approval-binding.ts'
+import type { ApprovalBook } from './approval-book.ts'
+import { approvalChanges } from './approval-changes.ts'
+import type { ApprovalChange } from './approval-changes.ts'
+import type { ApprovalRecord } from './approval-record.ts'
+import { recordOf } from './approval-record.ts'
 
-/** Lives and ends with its session. */
+/** Lives and ends with its session; nothing but a yes of a person ever enters. */
 export class ApprovalMemory {
-  readonly #approved = new Set<string>()
+  readonly #records = new Map<string, ApprovalRecord>()
+  readonly #salt = randomBytes(32)
+  readonly #scope: string
+  readonly #book: ApprovalBook
+  readonly #secrets: Secrets
 
+  constructor(sessionId: string, book: ApprovalBook, secrets: Secrets) {
+    this.#scope = `session ${sessionId}`
+    this.#book = book
+    this.#secrets = secrets
+  }
+
+  /** True where this session remembers a yes to exactly this owner, tool and definitions. */
   has(call: SealedCall): boolean {
-    return this.#approved.size > 0 && this.#approved.has(approvalKey(call))
+    return this.#records.size > 0 && this.#records.has(this.#bind(call).id)
+  }
+
+  /** The same of the store. Rejects with STORE_FAILED. */
+  async hasAlways(call: SealedCall): Promise<boolean> {
+    const salt = await this.#book.salt()
+    return salt !== null && (await this.#book.find(bind(call, salt, ''))) !== null
   }
 
   remember(call: SealedCall): void {
-    this.#approved.add(approvalKey(call))
+    const binding = this.#bind(call)
+    this.#records.set(binding.id, recordOf(binding, call.tool, this.#secrets))
   }
-}
 
-/**
- * What an approval is bound to (spec 60): key, raw tool, and digests of the tool's definition, of the launch definition as it is written
- * (so that a rotated token does not ask again) and of the environment's. Anything of that changed: another key, so the person is asked.
- */
-function approvalKey(call: SealedCall): string {
-  const { name, environmentId, installationId } = call.owner
-  return digest([
-    [name, environmentId, installationId],
-    call.target,
-    call.tool?.digest ?? '',
-    call.entry.registration.template,
-    [call.environment.id, call.environment.spec.executor.kind, call.environment.spec.executor.options, call.governance.permissions],
-  ])
+  /** Rejects with STORE_FAILED, and then nothing is remembered. */
+  async rememberAlways(call: SealedCall): Promise<void> {
+    const binding = bind(call, await this.#book.saltToWrite(), '')
+    await this.#book.add(recordOf(binding, call.tool, this.#secrets))
+  }
+
+  /** What changed since the latest approval of this owner and tool; empty where there was none. `always`: look into the store too, which rejects with STORE_FAILED. */
+  async changes(call: SealedCall, always: boolean): Promise<readonly ApprovalChange[]> {
+    const found: { readonly record: ApprovalRecord; readonly binding: ApprovalBinding }[] = []
+    const collect = (records: Iterable<ApprovalRecord>, binding: ApprovalBinding): void => {
+      for (const record of records) if (record.subject === binding.subject) found.push({ record, binding })
+    }
+    if (this.#records.size > 0) collect(this.#records.values(), this.#bind(call))
+    const salt = always ? await this.#book.salt() : null
+    if (salt !== null) collect(await this.#book.list(), bind(call, salt, ''))
+    const latest = found.sort((a, b) => b.record.since.getTime() - a.record.since.getTime())[0]
+    return latest === undefined ? [] : approvalChanges(latest.record, latest.binding, call.tool, this.#secrets)
+  }
+
+  /** Of this session alone, oldest first. */
+  list(): readonly ApprovalRecord[] {
+    return [...this.#records.values()]
+  }
+
+  /** False where this session has none of that id. */
+  revoke(id: string): boolean {
+    return this.#records.delete(id)
+  }
+
+  #bind(call: SealedCall): ApprovalBinding {
+    return bind(call, this.#salt, this.#scope)
+  }
 }

@@ -1,51 +1,35 @@
-/** Puts one call to the session's approver, within a limit of its own, and reads the answer strictly. */
+/** Puts one question to the session's approver, within a limit of its own, and reads the answer strictly. */
 import type { ErrorDetails } from '../errors.ts'
 import { messageOf, TaplineError } from '../errors.ts'
-import type { Vote } from '../hooks/call-run.ts'
-import { type ApprovalAnswer, type ApprovalQuestion, readAnswer } from './approver.ts'
+import type { ApprovalQuestion } from '../servers/approval-question.ts'
+import { answerWithin, WithdrawnError } from './answer-within.ts'
+import { type ApprovalAnswer, readAnswer } from './approver.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 
-/** Resolves only for a yes. Rejects with CALL_NO_APPROVER, CALL_DECLINED, CALL_DISMISSED, CALL_APPROVAL_TIMED_OUT. */
-export async function askPerson(run: PipelineRun, asks: readonly Vote[], canRemember: boolean): Promise<void> {
+/** Resolves only for a yes; `question` is null where nobody is there to be asked. Rejects with CALL_NO_APPROVER, CALL_DECLINED, CALL_DISMISSED, CALL_APPROVAL_TIMED_OUT. */
+export async function askPerson(
+  run: PipelineRun,
+  question: ApprovalQuestion | null,
+  canRemember: ApprovalQuestion['canRemember'],
+): Promise<void> {
   const { host, sealed: call } = run
-  if (run.isExplanation) {
-    run.wouldAsk = true
-    throw new TaplineError('CALL_NO_APPROVER', 'a person would be asked')
-  }
+  const { approver } = host
   const subject = `${call.target || call.method} of ${call.owner}`
-  if (host.approver === null)
+  if (approver === null || question === null)
     throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, untrustedHint(run))
-  const question: ApprovalQuestion = Object.freeze({
-    id: `${run.id}.approval`,
-    callId: run.callId,
-    sessionId: host.sessionId,
-    owner: call.owner,
-    environmentId: call.environment.id,
-    permissions: call.governance.permissions,
-    tool: call.target,
-    title: call.tool?.title ?? call.target,
-    description: call.tool?.description ?? '',
-    annotations: call.tool?.annotations ?? {},
-    arguments: run.arguments.read(),
-    canRemember: Object.freeze(canRemember ? (['session'] as const) : []),
-    notes: Object.freeze(asks.map(({ plugin, text }) => ({ plugin, question: text ?? '' }))),
-  })
   const state = (now: 'asked' | 'answered' | 'withdrawn'): void =>
     host.question({ kind: 'approval', id: question.id, callId: run.callId, owner: call.owner, state: now })
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), host.approvalTimeoutMs)
   const began = performance.now()
-  run.limit.pause()
   state('asked')
   let answer: ApprovalAnswer | null
   try {
-    answer = readAnswer(await answerOf(run, question, limit.signal))
+    answer = readAnswer(await answerWithin(run, host.approvalTimeoutMs, (signal) => approver(question, { signal })))
     state('answered')
   } catch (error) {
     state('withdrawn')
     run.assertRunning()
-    if (limit.signal.aborted)
+    if (error instanceof WithdrawnError)
       throw new TaplineError(
         'CALL_APPROVAL_TIMED_OUT',
         `nobody answered within ${Math.round(host.approvalTimeoutMs / 100) / 10} s whether ${subject} may run`,
@@ -55,9 +39,6 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
       cause: error,
       data: { reason: 'the question could not be put' },
     })
-  } finally {
-    clearTimeout(timer)
-    run.limit.resume()
   }
   run.assertRunning()
   if (answer === null)
@@ -70,18 +51,34 @@ export async function askPerson(run: PipelineRun, asks: readonly Vote[], canReme
   }
   // what the person saw must still hold before anything is remembered
   assertAuthority(run)
-  if (answer.remember === 'session') {
-    // a yes to this call alone, where no more was offered
-    if (canRemember) host.memory.remember(call)
-    else
-      host.reportOnce(`remember ${subject}`, {
-        code: 'not_remembered',
-        severity: 'info',
-        message: `the approval of ${subject} counted once: canRemember did not offer more`,
-        owner: call.owner,
-      })
-  }
+  if (answer.remember !== undefined) await remember(run, answer.remember, canRemember, subject)
   run.trace?.approval('person', performance.now() - began)
+}
+
+/** A yes to this call alone where no more was offered; to this session where the store fails. */
+async function remember(
+  { host, sealed: call }: PipelineRun,
+  scope: 'session' | 'always',
+  canRemember: ApprovalQuestion['canRemember'],
+  subject: string,
+): Promise<void> {
+  let problem = 'canRemember did not offer more'
+  if (scope === 'always' && canRemember.includes('always')) {
+    try {
+      return await host.memory.rememberAlways(call)
+    } catch (error) {
+      problem = messageOf(error)
+    }
+  }
+  const forSession = canRemember.includes('session')
+  if (forSession) host.memory.remember(call)
+  if (forSession && scope === 'session') return
+  host.reportOnce(`remember ${subject}`, {
+    code: 'not_remembered',
+    severity: forSession ? 'warning' : 'info',
+    message: `the approval of ${subject} counts ${forSession ? 'for this session' : 'once'}: ${problem}`,
+    owner: call.owner,
+  })
 }
 
 /** Why anybody is asked. */
@@ -100,16 +97,4 @@ function untrustedHint(run: PipelineRun): ErrorDetails {
     remedy:
       'Give the session an approver (on the command line: a terminal, or --approve), or set trustAnnotations of the server in a file of your own: its readOnlyHint then counts.',
   }
-}
-
-/** The approver's answer; rejects when the call or the limit ends first. */
-function answerOf(run: PipelineRun, question: ApprovalQuestion, limit: AbortSignal): Promise<unknown> {
-  const signal = AbortSignal.any([run.signal, limit])
-  return new Promise((resolve, reject) => {
-    const end = (): void => reject(new TaplineError('CALL_CANCELLED', 'the question was withdrawn'))
-    if (signal.aborted) return end()
-    signal.addEventListener('abort', end, { once: true })
-    // an approver that throws at once is one that rejects
-    new Promise((answer) => answer(run.host.approver!(question, { signal }))).then(resolve, reject)
-  })
 }

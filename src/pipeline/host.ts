@@ -28,6 +28,8 @@ export interface PipelineHost extends RunContext {
   readonly approver: Approver | null
   /** ms to wait for a person */
   readonly approvalTimeoutMs: number
+  /** ms to wait for a reviewer */
+  readonly reviewTimeoutMs: number
   readonly memory: ApprovalMemory
   readonly probe: LauncherProbe
   readonly schemas: SchemaChecker

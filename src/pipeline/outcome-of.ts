@@ -22,6 +22,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   CALL_DECLINED: 'refused',
   CALL_DISMISSED: 'refused',
   CALL_APPROVAL_TIMED_OUT: 'refused',
+  CALL_REVIEW_DENIED: 'refused',
   APPROVAL_POLICY_NEVER: 'refused',
   SERVER_DISABLED: 'refused',
   SANDBOX_POLICY_UNREADABLE: 'refused',
@@ -60,7 +61,7 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
   const more = ((): object => {
     switch (kind) {
       case 'refused': {
-        const by = BY_PERSON.has(code) ? 'person' : HOOK_FAILURES.has(code) ? 'tap_failure' : data['by'] === 'tap' ? 'tap' : 'policy'
+        const by = code === 'CALL_REVIEW_DENIED' ? 'reviewer' : BY_PERSON.has(code) ? 'person' : HOOK_FAILURES.has(code) ? 'tap_failure' : data['by'] === 'tap' ? 'tap' : 'policy'
         return { by, reason: text(typeof data['reason'] === 'string' ? data['reason'] : error.message) }
       }
       case 'cancelled':

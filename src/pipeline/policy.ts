@@ -1,10 +1,10 @@
-/** The last tap of `approve`: combines verdicts, mode and policy (deny > ask > allow > policy), and puts what is left to a person. */
+/** The last tap of `approve`: combines verdicts, mode and policy (deny > ask > allow > policy), and has somebody answer what is left. */
 import { TaplineError } from '../errors.ts'
-import type { CallRun, Vote } from '../hooks/call-run.ts'
+import type { CallRun } from '../hooks/call-run.ts'
 import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
 import { needOf } from './approval-rule.ts'
-import { askPerson } from './ask-person.ts'
 import { assertAuthority } from './authority.ts'
+import { consult } from './consult.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { assertReadable } from './plain-request.ts'
 import type { CompiledSchema } from './tool-schema.ts'
@@ -60,7 +60,7 @@ function judge(run: PipelineRun): Promise<void> | undefined {
   if (asks.length > 0) {
     // a plugin wants a person, and full access does not answer for one
     if (governance.approvalPolicy === 'never') throw never(run)
-    return askAbout(run, asks, false)
+    return consult(run, asks, false)
   }
   if (question === null) {
     if (tool !== null && needOf(entry, tool, governance) === 'refuse') throw never(run)
@@ -69,12 +69,8 @@ function judge(run: PipelineRun): Promise<void> | undefined {
   }
   if (run.votes?.some((vote) => vote.kind === 'allow')) run.trace?.approval('tap')
   else if (mode !== 'prompt' && run.host.memory.has(run.sealed)) run.trace?.approval('remembered')
-  else return askAbout(run, [], mode !== 'prompt')
+  else return consult(run, [], mode !== 'prompt')
   return undefined
-}
-
-function askAbout(run: PipelineRun, asks: readonly Vote[], canRemember: boolean): Promise<void> {
-  return askPerson(run, asks, canRemember).then(() => assertAuthority(run))
 }
 
 const never = (run: PipelineRun): TaplineError =>

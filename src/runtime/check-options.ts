@@ -15,6 +15,7 @@ const SESSION_KEYS = [
   'declares',
   'logLevel',
   'approvalTimeoutMs',
+  'reviewTimeoutMs',
   'trace',
   'signal',
 ] as const
@@ -38,7 +39,7 @@ const FLAG_KEYS = ['define', 'override'] as const
 /** Throws CALL_INVALID_REQUEST. */
 export function checkSessionOptions(options: object): void {
   const given = options as Readonly<Record<string, unknown>>
-  const { id, environments, declares, logLevel, approvalTimeoutMs, signal } = given
+  const { id, environments, declares, logLevel, approvalTimeoutMs, reviewTimeoutMs, signal } = given
   refuse(unknownKey('the options of a session', options, SESSION_KEYS))
   if (id !== undefined && (typeof id !== 'string' || id === '')) refuse('id of a session must be text')
   if (environments !== undefined && !(Array.isArray(environments) && environments.every((one) => typeof one === 'string')))
@@ -47,8 +48,8 @@ export function checkSessionOptions(options: object): void {
     if (given[name] !== undefined && typeof given[name] !== 'function') refuse(`${name} must be a function`)
   if (declares !== undefined && typeof declares !== 'object') refuse('declares must be an object with elicitation or sampling')
   if (logLevel !== undefined && !LOG_LEVELS.includes(logLevel as LogLevel)) refuse(`logLevel must be one of ${LOG_LEVELS.join(', ')}`)
-  if (approvalTimeoutMs !== undefined && !(typeof approvalTimeoutMs === 'number' && approvalTimeoutMs > 0))
-    refuse('approvalTimeoutMs must be a number of ms above 0')
+  for (const [name, ms] of Object.entries({ approvalTimeoutMs, reviewTimeoutMs }))
+    if (ms !== undefined && !(typeof ms === 'number' && ms > 0)) refuse(`${name} must be a number of ms above 0`)
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function')
     refuse('signal must be an AbortSignal')
 }
@@ -75,11 +76,15 @@ function refuse(problem: string | null): void {
     throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/library.md lists them.' })
 }
 
-/** ms that a person has to answer, where the host says nothing else. */
+/** ms that a person and a reviewer have to answer, where the host says nothing else. */
 const APPROVAL_MS = 600_000
+const REVIEW_MS = 60_000
 
-/** The limit as a timer takes it. Throws CALL_INVALID_REQUEST. */
-export function approvalLimit(ms: number = APPROVAL_MS): number {
-  if (!(ms >= 1)) refuse('approvalTimeoutMs must be 1 ms or more')
+/** The limits as a timer takes them. Throw CALL_INVALID_REQUEST. */
+export const approvalLimit = (ms: number = APPROVAL_MS): number => limitOf('approvalTimeoutMs', ms)
+export const reviewLimit = (ms: number = REVIEW_MS): number => limitOf('reviewTimeoutMs', ms)
+
+function limitOf(name: string, ms: number): number {
+  if (!(ms >= 1)) refuse(`${name} must be 1 ms or more`)
   return Math.min(ms, LONGEST_DELAY)
 }

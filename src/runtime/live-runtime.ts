@@ -10,6 +10,7 @@ import type { FlagRegistry } from '../flags/registry.ts'
 import { DeadlineWheel } from '../hooks/deadline-wheel.ts'
 import type { PluginEntry } from '../hooks/session-hooks.ts'
 import { LauncherProbe } from '../launcher-probe.ts'
+import { ApprovalBook } from '../pipeline/approval-book.ts'
 import { SchemaChecker } from '../pipeline/tool-schema.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Catalog } from '../servers/catalog.ts'
@@ -18,6 +19,8 @@ import type { Environment } from '../servers/environment.ts'
 import type { KeyRegistry } from '../servers/key.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
+import type { Approvals } from './approvals.ts'
+import { runtimeApprovals } from './approvals.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { checkSessionOptions } from './check-options.ts'
 import { LiveSession } from './live-session.ts'
@@ -51,6 +54,8 @@ export class LiveRuntime implements Runtime {
   readonly schemas: SchemaChecker = new SchemaChecker()
   readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
   readonly environments: Runtime['environments']
+  readonly book: ApprovalBook
+  readonly approvals: Approvals
   /** what sessions that are opened from now on see; those that are open keep theirs */
   catalog: Catalog
   readonly #entries: PluginEntry[]
@@ -69,6 +74,14 @@ export class LiveRuntime implements Runtime {
       idleCloseMs: parts.idleCloseMs,
       onDiagnostic: (diagnostic) => this.report(diagnostic),
     })
+    this.book = new ApprovalBook(parts.store, (id) =>
+      this.report({
+        code: 'approvals_unusable',
+        severity: 'warning',
+        message: `the approval ${id} in the store cannot be read and does not count; revoke it, or repair it`,
+      }),
+    )
+    this.approvals = runtimeApprovals(this.book, () => [...this.#sessions.values()].map(({ memory }) => memory))
     const { environments } = parts
     this.environments = Object.freeze({ get: (id: string) => environments.get(id), [Symbol.iterator]: () => environments.values() })
   }

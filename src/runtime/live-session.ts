@@ -24,7 +24,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
-import { approvalLimit } from './check-options.ts'
+import { approvalLimit, reviewLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
 import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
@@ -69,7 +69,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly catalogGeneration: number
   readonly approver: PipelineHost['approver']
   readonly approvalTimeoutMs: number
-  readonly memory: ApprovalMemory = new ApprovalMemory()
+  readonly reviewTimeoutMs: number
+  readonly memory: ApprovalMemory
   readonly probe: PipelineHost['probe']
   readonly schemas: PipelineHost['schemas']
   readonly secrets: PipelineHost['secrets']
@@ -103,6 +104,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.catalogGeneration = runtime.catalog.generation
     this.approver = options.approver ?? null
     this.approvalTimeoutMs = approvalLimit(options.approvalTimeoutMs)
+    this.reviewTimeoutMs = reviewLimit(options.reviewTimeoutMs)
+    this.memory = new ApprovalMemory(options.id, runtime.book, parts.secrets)
     this.traceAll = options.trace ?? false
     this.probe = probe
     this.schemas = schemas

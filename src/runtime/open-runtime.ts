@@ -14,6 +14,7 @@ import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
 import { checkRuntimeOptions } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
+import { takeReviewers } from './take-reviewers.ts'
 import { runtimeStore } from './store-option.ts'
 import { LiveRuntime } from './live-runtime.ts'
 import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.ts'
@@ -30,6 +31,7 @@ const SESSION_OPTIONS = [
   'declares',
   'logLevel',
   'approvalTimeoutMs',
+  'reviewTimeoutMs',
   'trace',
   'signal',
 ] as const
@@ -43,7 +45,8 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 /** The same with executors, by kind, of the caller's choice. */
 export async function assembleRuntime(options: RuntimeOptions, executors: ReadonlyMap<string, ExecutorDefinition>): Promise<LiveRuntime> {
   const secrets = new Secrets()
-  const host = hostConfig(options)
+  const { definitions, reviewers } = takeReviewers(options.environments)
+  const host = hostConfig(definitions === undefined ? options : { ...options, environments: definitions })
   const loaded = await loadConfig({
     files: configFiles(options.config),
     ...(host && { host }),
@@ -66,7 +69,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     override: options.flags?.override ?? {},
     keys,
     catalog: builder.build(keys, 1),
-    environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec)])),
+    environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))])),
     executors,
     entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
     secrets,

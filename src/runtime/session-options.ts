@@ -23,6 +23,8 @@ export interface SessionOptions {
   readonly logLevel?: LogLevel
   /** ms to wait for a person or a model; default 600,000 */
   readonly approvalTimeoutMs?: number
+  /** ms to wait for the reviewer of an environment; default 60,000 */
+  readonly reviewTimeoutMs?: number
   /** collect a trace for every call */
   readonly trace?: boolean
   /** closes the session */

@@ -16,6 +16,7 @@ import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
+import type { Approvals } from './approvals.ts'
 import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
 
@@ -77,7 +78,8 @@ export type ToolCallRequest = { readonly arguments?: unknown } & (
   | { readonly owner: ServerKey; readonly tool: string; readonly name?: never; readonly server?: never }
 )
 
-export type { ApprovalAnswer, ApprovalQuestion, Approver } from '../pipeline/approver.ts'
+export type { ApprovalAnswer, Approver } from '../pipeline/approver.ts'
+export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts'
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
@@ -277,6 +279,8 @@ export interface RuntimeOptions extends Config {
 export interface Runtime extends AsyncDisposable {
   /** get an environment to `update` its permissions or policy, live */
   readonly environments: Iterable<Environment> & { get(id: string): Environment | undefined }
+  /** what people let the runtime remember: for its open sessions, and for always */
+  readonly approvals: Approvals
   readonly diagnostics: readonly Diagnostic[]
   openSession(options?: SessionOptions): Promise<Session>
   /** What is configured, with what sessions have running; with `sessionId` what that session sees. No hook runs. */

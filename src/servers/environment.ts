@@ -4,6 +4,8 @@ import { TaplineError } from '../errors.ts'
 import { lossInValue } from '../exact-json.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { deepFreeze, sameJson, snapshot } from '../json.ts'
+import type { Reviewer } from './approval-question.ts'
+import { checkGovernance } from './check-governance.ts'
 
 /** What servers of the environment are told they may do. It confines nothing by itself (docs/security.md). */
 export type PermissionProfile =
@@ -31,6 +33,8 @@ export interface Governance {
   /** null: not set; no sandbox state is sent, and it counts as not full access */
   readonly permissions: PermissionProfile | null
   readonly approvalPolicy: ApprovalPolicy
+  /** a second opinion before a person is asked; null: the person is asked directly */
+  readonly reviewer: Reviewer | null
 }
 
 /** The executor of an environment as a definition names it. */
@@ -63,10 +67,11 @@ export class Environment {
   readonly spec: EnvironmentSpec
   #governance: Governance
 
-  constructor(spec: EnvironmentSpec) {
+  /** A reviewer comes from code; no file can name one. */
+  constructor(spec: EnvironmentSpec, reviewer: Reviewer | null = null) {
     this.id = spec.id
     this.spec = spec
-    this.#governance = frozen({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy })
+    this.#governance = frozen({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy, reviewer })
   }
 
   get cwd(): string {
@@ -86,30 +91,38 @@ export class Environment {
     return this.#governance.approvalPolicy
   }
 
-  /** Permissions and policy at this moment: one frozen object until the next change. */
+  get reviewer(): Reviewer | null {
+    return this.#governance.reviewer
+  }
+
+  /** Permissions, policy and reviewer at this moment: one frozen object until the next change. */
   get governance(): Governance {
     return this.#governance
   }
 
-  /** Changes permissions or policy at once; the next write of every call sees it. Throws TypeError for what is not JSON, SANDBOX_POLICY_UNREADABLE for an opaque policy that JSON would change. */
+  /** Changes permissions, policy or reviewer at once; the next write of every call sees it. Throws CALL_INVALID_REQUEST, TypeError for what is not JSON, SANDBOX_POLICY_UNREADABLE for an opaque policy that JSON would change. */
   update(change: Partial<Governance>): void {
-    this.#governance = frozen({ ...this.#governance, ...change })
+    checkGovernance(change)
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+    this.#governance = frozen({ ...this.#governance, ...given })
   }
 }
 
-function frozen(governance: Governance): Governance {
-  const { permissions } = governance
+function frozen({ reviewer, ...judged }: Governance): Governance {
+  const { permissions } = judged
   if (typeof permissions === 'object' && permissions?.type === 'opaque' && typeof permissions.sandboxState !== 'string') {
     // the copy below would lose it without a word
     const loss = lossInValue(permissions.sandboxState)
     if (loss !== null) throw new TaplineError('SANDBOX_POLICY_UNREADABLE', `the sandbox policy cannot be kept unchanged: it has ${loss}`)
   }
-  return deepFreeze(snapshot(governance)) as unknown as Governance
+  return Object.freeze({ ...(deepFreeze(snapshot(judged)) as unknown as Omit<Governance, 'reviewer'>), reviewer })
 }
 
 /** True where both say the same; taken by value, since setting the same policy again changes nothing. */
 export function sameGovernance(a: Governance, b: Governance): boolean {
-  return a === b || sameJson(a as unknown as Json, b as unknown as Json)
+  if (a === b) return true
+  const [one, other] = [a, b].map(({ permissions, approvalPolicy }) => ({ permissions, approvalPolicy }) as unknown as Json)
+  return a.reviewer === b.reviewer && sameJson(one as Json, other as Json)
 }
 
 /** True for the two full-access forms; unset, external and opaque policies are not full access. */

@@ -77,6 +77,10 @@ class RecordingRuntime implements TestRuntime {
     return [...this.#asked]
   }
 
+  get approvals(): Runtime['approvals'] {
+    return this.#runtime.approvals
+  }
+
   get diagnostics(): Runtime['diagnostics'] {
     return this.#runtime.diagnostics
   }

@@ -137,6 +137,7 @@ export const question = (text = 'x'): ApprovalQuestion => ({
   description: text,
   annotations: { destructiveHint: true },
   arguments: { [text]: text, list: [text, 1] },
-  canRemember: ['session'],
+  changes: [],
+    canRemember: ['session'],
   notes: [{ plugin: text, question: text }],
 })

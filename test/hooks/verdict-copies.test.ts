@@ -4,14 +4,14 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
-import type * as Verdicts from '../../src/hooks/verdicts.ts'
+import type * as Verdicts from '../../src/verdicts.ts'
 
 const db = scriptedServer({ tools: { read: { annotations: { readOnlyHint: true } }, drop: {} } })
 
 test('a verdict of another copy of the package counts: a plugin may bring a copy of its own', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-copy-'))
   try {
-    cpSync('src/hooks/verdicts.ts', path.join(folder, 'verdicts.ts'))
+    cpSync('src/verdicts.ts', path.join(folder, 'verdicts.ts'))
     const other = (await import(pathToFileURL(path.join(folder, 'verdicts.ts')).href)) as typeof Verdicts
     const returned = { read: other.deny('not today'), drop: other.allow() }
     await using t = await openTestRuntime({

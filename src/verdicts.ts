@@ -1,4 +1,4 @@
-/** What a tap may say of a call. Only these functions make verdicts: a look-alike is not one. */
+/** Leaf room: what a tap or a reviewer may say of a call. Only these functions make verdicts: a look-alike is not one. */
 import { types } from 'node:util'
 
 declare const verdict: unique symbol
