@@ -43,5 +43,13 @@ export function bind(call: SealedCall, salt: Buffer, scope: string): ApprovalBin
   }))
   const subject = hash(['subject', [name, environmentId, installationId], call.target])
   const definitionDigest = hash(['definition', parts.map(({ what, hashes }): Json => [what, hashes])])
-  return { id: hash(['approval', scope, subject, definitionDigest]).slice(0, 32), subject, definitionDigest, owner, tool: call.target, parts, now }
+  return {
+    id: hash(['approval', scope, subject, definitionDigest]).slice(0, 32),
+    subject,
+    definitionDigest,
+    owner,
+    tool: call.target,
+    parts,
+    now,
+  }
 }

@@ -23,7 +23,12 @@ const NOT_THERE = '(not there)'
 const ANOTHER = '(another value, which is not kept)'
 
 /** The differences between a remembered approval and what the call is bound to now; both under the same salt. */
-export function approvalChanges(record: ApprovalRecord, binding: ApprovalBinding, tool: ToolRecord | null, secrets: Secrets): readonly ApprovalChange[] {
+export function approvalChanges(
+  record: ApprovalRecord,
+  binding: ApprovalBinding,
+  tool: ToolRecord | null,
+  secrets: Secrets,
+): readonly ApprovalChange[] {
   const all = [...partChanges(record.parts, binding, secrets), ...toolChanges(record, binding, tool, secrets)]
   const shown = all.slice(0, MOST)
   if (all.length > MOST) shown.push({ what: `${all.length - MOST} more differences`, before: '…', after: '…' })
@@ -49,7 +54,12 @@ function partChanges(before: readonly BoundPart[], { parts, now }: ApprovalBindi
   return changes
 }
 
-function toolChanges(record: ApprovalRecord, binding: ApprovalBinding, tool: ToolRecord | null, secrets: Secrets): readonly ApprovalChange[] {
+function toolChanges(
+  record: ApprovalRecord,
+  binding: ApprovalBinding,
+  tool: ToolRecord | null,
+  secrets: Secrets,
+): readonly ApprovalChange[] {
   if (tool === null) return []
   const now = secrets.redactJson(tool.raw)
   const changes = record.definition === null ? [] : differences('', record.definition, now, 0)
@@ -69,7 +79,8 @@ function differences(path: string, before: Json | undefined, after: Json | undef
 }
 
 const own = (object: JsonObject, name: string): Json | undefined => (Object.hasOwn(object, name) ? object[name] : undefined)
-const shown = (value: Json | undefined): string => (value === undefined ? NOT_THERE : typeof value === 'string' ? value : canonicalJson(value))
+const shown = (value: Json | undefined): string =>
+  value === undefined ? NOT_THERE : typeof value === 'string' ? value : canonicalJson(value)
 const words = (values: readonly string[]): string => (values.length === 0 ? '(none)' : values.join(' '))
 
 function sameHashes(a: BoundPart, b: BoundPart | undefined): boolean {

@@ -21,7 +21,7 @@ export const TOOL_PART = 'definition of the tool'
 export function approvalParts({ entry, environment, governance, tool }: SealedCall): readonly ApprovalPart[] {
   const { template } = entry.registration
   const { kind, options } = environment.spec.executor
-  return [
+  const parts = [
     part(TOOL_PART, [tool?.digest ?? ''], null),
     ...(isJsonObject(template) ? Object.entries(template).flatMap(launchParts) : [part('launch', [template], null)]),
     part('environment', [environment.id], environment.id),
@@ -29,6 +29,8 @@ export function approvalParts({ entry, environment, governance, tool }: SealedCa
     ...Object.entries(options).map(([name, value]) => part(`${name} of the executor`, listOf(value), placeText(name, value))),
     part('permissions', [governance.permissions as Json], permissionsText(governance.permissions)),
   ]
+  // the order in which a definition is written is no part of it
+  return parts.sort((a, b) => (a.what < b.what ? -1 : a.what > b.what ? 1 : 0))
 }
 
 function launchParts([name, value]: readonly [string, Json]): readonly ApprovalPart[] {

@@ -28,7 +28,11 @@ const ID = /^[0-9a-f]{32}$/
 const DIGEST = /^[0-9a-f]{64}$/
 
 /** The record of a yes given now; texts are kept without the secrets of the runtime. */
-export function recordOf({ id, subject, definitionDigest, owner, tool, parts }: ApprovalBinding, definition: ToolRecord | null, secrets: Secrets): ApprovalRecord {
+export function recordOf(
+  { id, subject, definitionDigest, owner, tool, parts }: ApprovalBinding,
+  definition: ToolRecord | null,
+  secrets: Secrets,
+): ApprovalRecord {
   const raw = definition === null ? null : secrets.redactJson(definition.raw)
   const kept = { owner, tool, parts } as unknown as JsonObject
   const redacted = secrets.redactJson(kept) as unknown as Pick<ApprovalRecord, 'owner' | 'tool' | 'parts'>

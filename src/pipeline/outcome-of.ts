@@ -61,7 +61,16 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
   const more = ((): object => {
     switch (kind) {
       case 'refused': {
-        const by = code === 'CALL_REVIEW_DENIED' ? 'reviewer' : BY_PERSON.has(code) ? 'person' : HOOK_FAILURES.has(code) ? 'tap_failure' : data['by'] === 'tap' ? 'tap' : 'policy'
+        const by =
+          code === 'CALL_REVIEW_DENIED'
+            ? 'reviewer'
+            : BY_PERSON.has(code)
+              ? 'person'
+              : HOOK_FAILURES.has(code)
+                ? 'tap_failure'
+                : data['by'] === 'tap'
+                  ? 'tap'
+                  : 'policy'
         return { by, reason: text(typeof data['reason'] === 'string' ? data['reason'] : error.message) }
       }
       case 'cancelled':

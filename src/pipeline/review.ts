@@ -32,5 +32,8 @@ export async function review(run: PipelineRun, reviewer: Reviewer, question: App
 
 /** `reason` goes to the model: only what the reviewer wrote for it, never the text of an error. */
 function denied(subject: string, what: string, reason: string, cause?: unknown): TaplineError {
-  return new TaplineError('CALL_REVIEW_DENIED', `the reviewer of ${subject} ${what}`, { data: { reason }, ...(cause !== undefined && { cause }) })
+  return new TaplineError('CALL_REVIEW_DENIED', `the reviewer of ${subject} ${what}`, {
+    data: { reason },
+    ...(cause !== undefined && { cause }),
+  })
 }

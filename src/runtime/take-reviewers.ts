@@ -7,7 +7,10 @@ import type { Reviewer } from '../servers/approval-question.ts'
 type Definitions = Config['environments']
 
 /** The definitions without reviewers, and the reviewer of each environment that has one. Throws CALL_INVALID_REQUEST for one that is no function. */
-export function takeReviewers(given: Definitions): { readonly definitions: Definitions; readonly reviewers: ReadonlyMap<string, Reviewer> } {
+export function takeReviewers(given: Definitions): {
+  readonly definitions: Definitions
+  readonly reviewers: ReadonlyMap<string, Reviewer>
+} {
   const reviewers = new Map<string, Reviewer>()
   // what is no object is for the reader of the configuration to say
   if (!isJsonObject(given)) return { definitions: given, reviewers }

@@ -14,10 +14,13 @@ export function checkGovernance(change: object): void {
   const unknown = Object.keys(change).find((key) => !KEYS.includes(key))
   if (unknown !== undefined) {
     const near = nearest(unknown, KEYS)
-    throw wrong(`unknown key ${JSON.stringify(unknown.slice(0, 60))} in a change of an environment${near === null ? '' : `: did you mean "${near}"?`}`)
+    throw wrong(
+      `unknown key ${JSON.stringify(unknown.slice(0, 60))} in a change of an environment${near === null ? '' : `: did you mean "${near}"?`}`,
+    )
   }
   const { permissions, approvalPolicy, reviewer } = change as Readonly<Record<string, unknown>>
-  if (permissions !== undefined && permissions !== null && !isProfile(permissions)) throw wrong('permissions of an environment make no profile')
+  if (permissions !== undefined && permissions !== null && !isProfile(permissions))
+    throw wrong('permissions of an environment make no profile')
   if (approvalPolicy !== undefined && !isPolicy(approvalPolicy)) throw wrong('approvalPolicy of an environment is no policy')
   if (reviewer !== undefined && reviewer !== null && typeof reviewer !== 'function')
     throw wrong('reviewer of an environment must be a function or null')

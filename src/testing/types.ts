@@ -63,7 +63,7 @@ export type TestServers = Readonly<Record<string, ScriptedServerSpec>>
 
 /** An environment with more than servers. */
 export interface TestEnvironment
-  extends Pick<EnvironmentDefinition, 'cwd' | 'extraRoots' | 'permissions' | 'approvalPolicy' | 'codexExecutable'> {
+  extends Pick<EnvironmentDefinition, 'cwd' | 'extraRoots' | 'permissions' | 'approvalPolicy' | 'reviewer' | 'codexExecutable'> {
   readonly servers: TestServers
   /** bare name of a server → what is said of it here; stronger than that of the runtime */
   readonly policies?: Readonly<Record<string, TestServerPolicy>>

@@ -138,6 +138,6 @@ export const question = (text = 'x'): ApprovalQuestion => ({
   annotations: { destructiveHint: true },
   arguments: { [text]: text, list: [text, 1] },
   changes: [],
-    canRemember: ['session'],
+  canRemember: ['session'],
   notes: [{ plugin: text, question: text }],
 })

@@ -112,10 +112,9 @@ describe('answer', () => {
   })
 })
 
-// The row `always` needs the approvals of the store, which come with their own issue.
 describe('persist', () => {
-  test.each(cases.filter(({ kind, id }) => kind === 'persist' && id !== 'always'))('$id', async ({ steps }) => {
-    const tools = { plain: {}, destroy: {}, danger: {} }
+  test.each(cases.filter(({ kind }) => kind === 'persist'))('$id', async ({ steps }) => {
+    const tools = { plain: {}, destroy: {}, danger: {}, openworld: {} }
     let answer: ApprovalAnswer = { action: 'accept' }
     const approver = async (): Promise<ApprovalAnswer> => answer
     await using t = await openTestRuntime({
@@ -123,12 +122,13 @@ describe('persist', () => {
       environments: { 'env-a': { probe: { tools } }, 'env-b': { probe: { tools } } },
       threadWide: { alpha: { tools }, beta: { tools } },
     })
-    const sessions = { A: await t.openSession({ approver }), B: await t.openSession({ approver }) }
+    const [A, B, C] = [await t.openSession({ approver }), await t.openSession({ approver }), await t.openSession({ approver })]
+    const sessions = { A, B, C }
     for (const step of steps!) {
-      answer = step.answer ? { action: 'accept', remember: 'session' } : { action: 'accept' }
+      answer = { action: 'accept', ...(step.answer && { remember: step.answer._meta.persist }) }
       const before = t.asked.length
       const { server, tool, environment } = step
-      const ended = await sessions[step.thread as 'A' | 'B'].callTool({
+      const ended = await sessions[step.thread as 'A' | 'B' | 'C'].callTool({
         server,
         tool,
         arguments: step.arguments ?? {},
@@ -191,7 +191,7 @@ describe('the person', () => {
     [{ action: 'yes' }],
     [{ action: 'ACCEPT' }],
     [{ action: ['accept'] }],
-    [{ action: 'accept', remember: 'always' }],
+    [{ action: 'accept', remember: 'forever' }],
     [{ action: 'accept', remember: true }],
     [[{ action: 'accept' }]],
     [
@@ -314,7 +314,8 @@ describe('the person', () => {
         description: 'runs',
         annotations: { destructiveHint: true },
         arguments: { a: 1 },
-        canRemember: ['session'],
+        canRemember: ['session', 'always'],
+        changes: [],
         notes: [],
       },
     ])

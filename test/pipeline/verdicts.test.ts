@@ -149,7 +149,7 @@ test('deny > ask > allow > policy, for random votes × mode × policy × permiss
         expect(outcome).toMatchObject({ outcome: 'refused', by: 'person', code: 'CALL_DECLINED', sent: 'no' })
         expect([asked.length, sent]).toEqual([1, 0])
         const asks = votes.filter(({ vote }) => vote === 'ask')
-        expect(asked[0]!.canRemember).toEqual(asks.length > 0 || given.mode === 'prompt' ? [] : ['session'])
+        expect(asked[0]!.canRemember).toEqual(asks.length > 0 || given.mode === 'prompt' ? [] : ['session', 'always'])
         expect(asked[0]!.notes).toHaveLength(asks.length)
       } else {
         expect(outcome).toMatchObject({ outcome: 'refused', code: want.code, sent: 'no' })
