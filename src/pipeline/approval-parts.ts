@@ -1,6 +1,6 @@
 /** What an approval is bound to beside owner and tool, part by part, so that a person can be told which part changed. */
 import type { SealedCall } from '../hooks/sealed-call.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { Json } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import { permissionsText } from '../servers/permissions-text.ts'
 
@@ -27,7 +27,7 @@ export function approvalParts({ entry, environment, governance, tool }: SealedCa
     part('environment', [environment.id], environment.id),
     part('executor', [kind], kind),
     ...Object.entries(options).map(([name, value]) => part(`${name} of the executor`, listOf(value), placeText(name, value))),
-    part('permissions', [governance.permissions as Json], permissionsText(governance.permissions)),
+    part('permissions', [governance.permissions], permissionsText(governance.permissions)),
   ]
   // the order in which a definition is written is no part of it
   return parts.sort((a, b) => (a.what < b.what ? -1 : a.what > b.what ? 1 : 0))
@@ -65,9 +65,7 @@ const listOf = (value: Json): readonly Json[] => (Array.isArray(value) ? (value 
 const textOf = (value: Json): string | null => (typeof value === 'string' ? value : null)
 
 function named(what: string, members: Json, text: (value: Json) => string | null): readonly ApprovalPart[] {
-  return Object.entries(isJsonObject(members) ? members : ({} as JsonObject)).map(([name, value]) =>
-    part(`${what} ${name}`, [value], text(value)),
-  )
+  return Object.entries(isJsonObject(members) ? members : {}).map(([name, value]) => part(`${what} ${name}`, [value], text(value)))
 }
 
 /** A bare reference names a variable and holds no value. */

@@ -60,7 +60,7 @@ export function readRecord(text: string): ApprovalRecord | null {
     return null
   }
   if (!isJsonObject(value) || value['version'] !== VERSION) return null
-  const { id, subject, definitionDigest, owner, tool, parts, definition, since } = value as JsonObject
+  const { id, subject, definitionDigest, owner, tool, parts, definition, since } = value
   const when = typeof since === 'string' ? new Date(since) : null
   if (!matches(ID, id) || !matches(DIGEST, subject) || !matches(DIGEST, definitionDigest) || typeof tool !== 'string') return null
   if (when === null || Number.isNaN(when.getTime()) || !isOwner(owner) || !Array.isArray(parts) || !parts.every(isPart)) return null

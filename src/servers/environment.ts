@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { TaplineError } from '../errors.ts'
 import { lossInValue } from '../exact-json.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { deepFreeze, sameJson, snapshot } from '../json.ts'
 import type { Reviewer } from './approval-question.ts'
 import { checkGovernance } from './check-governance.ts'
@@ -121,8 +121,7 @@ function frozen({ reviewer, ...judged }: Governance): Governance {
 /** True where both say the same; taken by value, since setting the same policy again changes nothing. */
 export function sameGovernance(a: Governance, b: Governance): boolean {
   if (a === b) return true
-  const [one, other] = [a, b].map(({ permissions, approvalPolicy }) => ({ permissions, approvalPolicy }) as unknown as Json)
-  return a.reviewer === b.reviewer && sameJson(one as Json, other as Json)
+  return a.reviewer === b.reviewer && sameJson(a.permissions, b.permissions) && sameJson(a.approvalPolicy, b.approvalPolicy)
 }
 
 /** True for the two full-access forms; unset, external and opaque policies are not full access. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Config, EnvironmentDefinition } from '../../src/config/config.ts'
+import type { Config } from '../../src/config/config.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { Store, StoreEntry } from '../../src/storage/store.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 import { open, plugin, REQUEST } from './kit.ts'
 import { ask } from '../../src/plugin.ts'
@@ -20,7 +20,6 @@ interface Stdio {
   envVars: string[]
   cwd: string
 }
-type Place = EnvironmentDefinition & { executor: unknown }
 
 /** A configuration with `db` on the environment `staging`, changed by a function. */
 function config(change: (db: Stdio, staging: Record<string, unknown>) => void = () => {}): Config {
@@ -39,7 +38,7 @@ function config(change: (db: Stdio, staging: Record<string, unknown>) => void = 
   change(db, staging)
   return {
     environments: {
-      staging: { ...staging, mcpServers: { db } } as unknown as Place,
+      staging: { ...staging, mcpServers: { db } },
       prod: { permissions: 'workspace-write', mcpServers: { db } },
     },
     features: { multi_environment_mcp: true },
@@ -78,7 +77,7 @@ test('a yes for always holds in other sessions and processes, for this owner and
 const CHANGES: readonly [string, NonNullable<Parameters<typeof config>[0]>, object][] = [
   ['an argument more', (db) => db.args.push('--more'), { what: 'arguments', before: 'one two', after: 'one two --more' }],
   ['another argument', (db) => (db.args[1] = 'three'), { what: 'arguments', before: 'one …', after: 'one three' }],
-  ['another order of arguments', (db) => db.args.reverse(), { what: 'arguments', before: 'one two', after: 'two one' }],
+  ['another order of arguments', (db) => (db.args = db.args.toReversed()), { what: 'arguments', before: 'one two', after: 'two one' }],
   ['another command', (db) => (db.command = 'db2'), { what: 'command', before: 'db', after: 'db2' }],
   ['another folder', (db) => (db.cwd = '/tmp'), { what: 'working folder', before: '/', after: '/tmp' }],
   [
@@ -93,7 +92,7 @@ const CHANGES: readonly [string, NonNullable<Parameters<typeof config>[0]>, obje
   ],
   ['another variable', (db) => (db.env['TOKEN'] = '${OTHER}'), { what: 'variable TOKEN', before: '${ROTATING}', after: '${OTHER}' }],
   ['a variable more', (db) => (db.env['EXTRA'] = '1'), { what: 'variable EXTRA', before: '(not there)' }],
-  ['a variable less', (db) => delete (db.env as Record<string, string>)['MODE'], { what: 'variable MODE', after: '(not there)' }],
+  ['a variable less', (db) => delete db.env['MODE'], { what: 'variable MODE', after: '(not there)' }],
   ['a variable passed on', (db) => db.envVars.push('MORE'), { what: 'variables passed on', before: 'PASSED', after: 'MORE, PASSED' }],
   [
     'permissions',
@@ -141,7 +140,7 @@ test('a rotated value of a variable, the order of keys and names, and what is no
     const same = await run(store, {
       change: (db, staging) => {
         db.envVars.unshift('A')
-        db.env = Object.fromEntries(Object.entries(db.env).reverse())
+        db.env = Object.fromEntries(Object.entries(db.env).toReversed())
         staging['approvalPolicy'] = 'untrusted'
       },
     })
@@ -341,9 +340,11 @@ test.each([
 ])('an entry that is %s is no approval', async (_name, damage) => {
   const store = memoryStore()
   await run(store, { answer: ALWAYS })
-  for await (const { key, value } of store.list('approvals')) {
-    if (key !== 'salt') expect(await store.put('approvals', key, damage(value))).not.toBe(null)
-  }
+  const entries: StoreEntry[] = []
+  for await (const entry of store.list('approvals')) entries.push(entry)
+  const { key, value } = entries.find((entry) => entry.key !== 'salt')!
+  expect(damage(value)).not.toBe(value)
+  await store.put('approvals', key, damage(value))
   expect(await run(store)).toMatchObject({ ran: false, code: 'CALL_DECLINED', asked: [{}] })
 })
 
