@@ -94,11 +94,6 @@ export class ExecConnection {
     return this.#line.call(method, params)
   }
 
-  /** Answers nothing, but carries the acknowledgement that the other side waits for before it sends its next small segment. */
-  nudge(): void {
-    this.#line.nudge()
-  }
-
   /** Holds back what comes, and lets it come again. */
   pause(on: boolean): void {
     this.#line.pause(on)
@@ -122,6 +117,9 @@ class Line {
   #asked = false
   #end: ConnectionError | null = null
   #count = 0
+  /** messages, so that one that has just gone out is seen */
+  #sent = 0
+  #owed: NodeJS.Immediate | null = null
 
   constructor(socket: WebSocket, options: ConnectionOptions) {
     this.#socket = socket
@@ -144,6 +142,7 @@ class Line {
       }
       const id = ++this.#count
       this.#waiting.set(id, { resolve, reject })
+      this.#sent++
       this.#socket.send(JSON.stringify({ id, method, params }))
     })
   }
@@ -152,8 +151,17 @@ class Line {
     this.#socket.send(JSON.stringify({ method, params }))
   }
 
-  nudge(): void {
-    if (!this.#end) this.#socket.pong()
+  /**
+   * The other side sends its next small segment only once the last one is acknowledged, and acknowledgements travel late (40 ms) where
+   * nothing else does. A pong that nobody asked for carries them; a request of ours would do so too.
+   */
+  #acknowledge(): void {
+    if (this.#owed !== null) return
+    const sent = this.#sent
+    this.#owed = setImmediate(() => {
+      this.#owed = null
+      if (this.#end === null && this.#sent === sent) this.#socket.pong()
+    })
   }
 
   pause(on: boolean): void {
@@ -184,6 +192,7 @@ class Line {
 
   #take(data: Buffer): void {
     this.#heard = true
+    this.#acknowledge()
     let message: unknown
     try {
       message = JSON.parse(data.toString('utf8'))

@@ -14,8 +14,6 @@ const STARTING_MS = 25
 export interface ProcessHost {
   /** Sends a request that may be sent twice; waits over a cut. Rejects once the session is lost. */
   call(method: string, params: JsonObject): Promise<JsonObject>
-  /** Tells that the answer to a write or its output has come. */
-  nudge(): void
   /** why the place cannot be reached at the moment, or null */
   trouble(): string | null
   forget(process: ExecProcess): void
@@ -60,11 +58,6 @@ export class ExecProcess implements StdioProcess {
   /** Why it ended or cannot be reached, where that is the fault of its place; else null. */
   get trouble(): string | null {
     return this.#why ?? (this.#state === 'running' ? this.#host.trouble() : null)
-  }
-
-  /** true while a write waits for its answer */
-  get expects(): boolean {
-    return this.#writing
   }
 
   write(chunk: Uint8Array): Promise<void> {
@@ -226,7 +219,6 @@ export class ExecProcess implements StdioProcess {
     const params = { processId: this.id, chunk: bytes.toString('base64'), writeId: String(++this.#writes) }
     for (;;) {
       const { status } = await this.#host.call('process/write', params)
-      this.#host.nudge()
       if (status === 'accepted') return
       if (status !== 'starting')
         throw new Error(status === 'stdinClosed' ? 'stdin of the process is closed' : 'the executor does not know the process any more')

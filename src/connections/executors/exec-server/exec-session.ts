@@ -73,7 +73,6 @@ export class ExecSession {
   newProcess(id: string): ExecProcess {
     const process = new ExecProcess(id, {
       call: (method, params) => this.call(method, params),
-      nudge: () => this.#connection.nudge(),
       forget: (one) => this.#processes.delete(one.id),
       trouble: () => this.#trouble,
     })
@@ -133,10 +132,7 @@ export class ExecSession {
   #notice(method: string, params: JsonObject): void {
     if (!method.startsWith('process/')) return
     const { processId } = params
-    const process = typeof processId === 'string' ? this.#processes.get(processId) : undefined
-    if (process === undefined) return
-    process.notice(method, params)
-    if (process.expects) this.#connection.nudge()
+    if (typeof processId === 'string') this.#processes.get(processId)?.notice(method, params)
   }
 
   #cut(error: ConnectionError): void {
