@@ -32,6 +32,7 @@ const REMEDIES = {
   SERVER_START_FAILED: 'Run the command of the server by hand to see why it does not start.',
   SERVER_START_TIMED_OUT: 'Raise startupTimeoutSec, or find out why the server does not answer.',
   SERVER_EXITED: 'The next call starts the server again; look at the last lines of its stderr.',
+  SERVER_AUTH_REQUIRED: 'Give the server the credentials that it wants.',
   SERVER_DISABLED: 'Set enabled to true.',
   SERVER_PROTOCOL: 'Update the server, or set its protocol to a revision that both sides speak.',
   ENVIRONMENT_UNKNOWN: 'Declare the environment, or correct its name.',

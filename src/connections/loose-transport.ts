@@ -5,6 +5,7 @@
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import type { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { MessageTransport } from './message-transport.ts'
@@ -20,10 +21,17 @@ export interface RpcError {
 export class Answer {
   readonly #result: unknown
   readonly #error: RpcError | null
+  readonly #failure: TaplineError | null
 
-  constructor(result: unknown, error: RpcError | null) {
+  constructor(result: unknown, error: RpcError | null, failure: TaplineError | null = null) {
     this.#result = result
     this.#error = error
+    this.#failure = failure
+  }
+
+  /** why there is no answer of the server */
+  get failure(): TaplineError | null {
+    return this.#failure
   }
 
   get result(): unknown {
@@ -61,11 +69,16 @@ export class LooseTransport implements Transport {
   constructor(transport: MessageTransport) {
     this.#transport = transport
     transport.onMessage = (message) => this.#receive(message)
+    transport.onFailed = (id, error) => this.#deliver({ jsonrpc: '2.0', id, result: new Answer(undefined, null, error) })
   }
 
   start(): Promise<void> {
     this.#transport.start()
     return Promise.resolve()
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#transport.agreed(version)
   }
 
   send(message: JSONRPCMessage): Promise<void> {

@@ -1,12 +1,16 @@
-/** What carries messages of one server: stdio here, HTTP with its own issue. */
+/** What carries the messages of one server, over pipes or over HTTP, and ends what is behind it. */
+import type { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { Secrets } from '../secrets.ts'
 import type { ExitStatus } from './executor.ts'
 
 /** Why no more messages come. */
 export interface TransportEnd {
-  /** null where the process is not known to have ended */
+  /** null where no process is known to have ended */
   readonly status: ExitStatus | null
   readonly cause: string | null
+  /** where the transport knows the whole story */
+  readonly error?: TaplineError
 }
 
 /** Carries JSON-RPC objects both ways; knows nothing of what they mean. */
@@ -14,10 +18,23 @@ export interface MessageTransport {
   onMessage: ((message: JsonObject) => void) | null
   /** an answer was dropped because of its size; null where its id could not be read */
   onTooLong: ((id: number | null) => void) | null
+  /** the request of this id came to nothing; the others go on */
+  onFailed: ((id: number, error: TaplineError) => void) | null
   /** called once */
   onEnd: ((end: TransportEnd) => void) | null
+  /** pid on this machine, or null */
+  readonly pid: number | null
   start(): void
-  /** Writes within the call; rejects where nothing can be written. */
+  /** Takes the message over within the call; rejects where nothing can be written. */
   send(message: object): Promise<void>
+  /** The revision that `initialize` agreed on. */
+  agreed(version: string): void
+  /** What came beside messages, as one text; empty where there was nothing. */
+  junk(secrets: Secrets): string
+  /** The last lines of stderr, redacted. */
+  lastLines(secrets: Secrets): readonly string[]
+  /** No message is given or taken from now on. */
   close(): void
+  /** Ends the process, or takes leave of the server: at most about three times `graceMs`. Never rejects. */
+  stop(graceMs: number): Promise<void>
 }

@@ -78,7 +78,8 @@ export class PendingRequest {
 
   safeParse(answer: Answer): Parsed {
     this.#settle()
-    const { error, result } = answer
+    const { error, result, failure } = answer
+    if (failure) return { success: false, error: failure }
     if (error) return { success: false, error: this.#serverError(error) }
     if (isJsonObject(result)) return { success: true, data: result }
     return {

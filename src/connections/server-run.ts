@@ -1,17 +1,14 @@
-/** One run of a stdio server, from the start of its process to its end. */
+/** One run of a server, from the start of its process or its HTTP session to its end. */
 import { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { Secrets } from '../secrets.ts'
 import type { RequestOptions, ServerInfo } from './connection.ts'
-import type { StdioProcess } from './executor.ts'
 import { FRAME_LIMIT } from './frame-reader.ts'
-import type { TransportEnd } from './message-transport.ts'
+import type { MessageTransport, TransportEnd } from './message-transport.ts'
 import type { Peer } from './peer.ts'
 import { createPeer } from './peer.ts'
 import { printable } from './printable.ts'
 import type { ServerRequestHandler } from './server-request.ts'
-import { StdioTransport } from './stdio-transport.ts'
-import { stopProcess } from './stop-process.ts'
 
 /** Lines of stderr that a message shows; all that are kept are in `data.stderr`. */
 const SHOWN_LINES = 5
@@ -34,22 +31,20 @@ export interface RunOptions {
   readonly onEnd: (error: TaplineError) => void
 }
 
-/** A process and the conversation with it. */
+/** A transport and the conversation over it. */
 export class ServerRun {
   /** what is going on, for messages; null once the server is up */
   stage: string | null = 'initialize'
   info: ServerInfo | null = null
-  readonly #process: StdioProcess
-  readonly #transport: StdioTransport
+  readonly #transport: MessageTransport
   readonly #options: RunOptions
   #peer: Peer | null = null
   #end: TaplineError | null = null
   #stopped: Promise<void> | null = null
 
-  constructor(process: StdioProcess, options: RunOptions) {
-    this.#process = process
+  constructor(transport: MessageTransport, options: RunOptions) {
     this.#options = options
-    this.#transport = new StdioTransport(process, options.frameLimit)
+    this.#transport = transport
     this.#transport.onEnd = (end) => this.#ended(end)
   }
 
@@ -60,12 +55,12 @@ export class ServerRun {
 
   /** Lines on stdout that were no messages, as one text; empty where there were none. */
   get noise(): string {
-    return this.#transport.noise.describe(this.#options.secrets)
+    return this.#transport.junk(this.#options.secrets)
   }
 
   /** The last lines of stderr, redacted. */
   get stderr(): readonly string[] {
-    return this.#transport.stderr.lines(this.#options.secrets)
+    return this.#transport.lastLines(this.#options.secrets)
   }
 
   /** `frame` limit for messages */
@@ -90,7 +85,7 @@ export class ServerRun {
     })
     if (this.#end) throw this.#end
     this.#peer = peer
-    this.info = { ...(await peer.initialize()), pid: this.#process.pid ?? null }
+    this.info = { ...(await peer.initialize()), pid: this.#transport.pid }
     return this.info
   }
 
@@ -132,18 +127,18 @@ export class ServerRun {
     return lines.length === 0 ? '' : `; last lines of stderr: ${lines.join(' | ')}`
   }
 
-  /** Ends the process; what still waits rejects with the error. Never rejects; joined by later callers. */
+  /** Ends the process or the session; what still waits rejects with the error. Never rejects; joined by later callers. */
   stop(error: TaplineError): Promise<void> {
     if (this.#stopped) return this.#stopped
     this.#end ??= error
-    this.#stopped = stopProcess(this.#process, this.#options.graceMs)
+    this.#stopped = this.#transport.stop(this.#options.graceMs)
     this.#transport.close()
     return this.#stopped
   }
 
-  #ended({ status, cause }: TransportEnd): void {
+  #ended({ status, cause, error }: TransportEnd): void {
     const unexpected = this.#end === null
-    this.#end ??= this.#describe(status, cause)
+    this.#end ??= error ?? this.#describe(status, cause)
     this.#peer?.ended()
     if (unexpected) this.#options.onEnd(this.#end)
   }

@@ -1,17 +1,20 @@
 /** One attempt to start a server: one deadline over everything, and nothing left behind where it fails. */
 import { TaplineError, asTaplineError, isTaplineError } from '../errors.ts'
 import type { Environment } from '../servers/environment.ts'
-import type { ServerRegistration } from '../servers/definition.ts'
+import type { HttpLaunch, ServerRegistration, StdioLaunch } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { ToolRecord } from './connection.ts'
 import type { Executor, LaunchRequest } from './executor.ts'
+import { openHttp } from './http/open-http.ts'
 import { readTools } from './lists.ts'
+import type { MessageTransport } from './message-transport.ts'
 import { untilAborted } from './on-abort.ts'
 import { LONGEST_DELAY } from './pending-request.ts'
 import { printable, seconds } from './printable.ts'
 import type { RunOptions } from './server-run.ts'
 import { ServerRun } from './server-run.ts'
+import { StdioTransport } from './stdio-transport.ts'
 import { within } from './stop-process.ts'
 import { listSource } from './tool-list.ts'
 
@@ -86,30 +89,16 @@ export class ServerStart {
   }
 
   async #work(): Promise<Started> {
-    const { key, environment, registration, executor, enter, notices } = this.#options
+    const { key, registration, enter, notices } = this.#options
     const { launch, policy } = registration
-    if (launch.type === 'http')
-      throw new TaplineError('SERVER_START_FAILED', `${key}: HTTP servers come with a later version`, {
-        remedy: 'Use the stdio form of the server until then.',
-      })
     const leave = await enter()
     const limitMs = policy.startupTimeoutMs
     const end = performance.now() + limitMs
     const timer = setTimeout(() => this.abort(this.#timedOut()), Math.min(limitMs, LONGEST_DELAY))
     try {
       this.#goOn()
-      const place = await untilAborted(executor(), this.#aborted.signal, () => this.#aborted.signal.reason)
-      this.#stage = 'spawn'
-      this.#goOn()
-      const request: LaunchRequest = {
-        command: launch.command,
-        args: launch.args,
-        cwd: launch.cwd ?? environment.cwd,
-        env: { ...passedOn(launch.envVars), ...launch.env },
-        label: key.toString(),
-      }
-      const process = await place.startStdio(request, { signal: this.#aborted.signal })
-      const run = new ServerRun(process, {
+      const transport = launch.type === 'http' ? await this.#reach(launch) : await this.#spawn(launch)
+      const run = new ServerRun(transport, {
         ...this.#options,
         label: key.toString(),
         onLostFrame: () => {
@@ -149,6 +138,32 @@ export class ServerStart {
     }
   }
 
+  async #spawn(launch: StdioLaunch): Promise<MessageTransport> {
+    const { key, environment, executor, frameLimit } = this.#options
+    const place = await this.#inTime(executor())
+    this.#stage = 'spawn'
+    this.#goOn()
+    const request: LaunchRequest = {
+      command: launch.command,
+      args: launch.args,
+      cwd: launch.cwd ?? environment.cwd,
+      env: { ...passedOn(launch.envVars), ...launch.env },
+      label: key.toString(),
+    }
+    return new StdioTransport(await place.startStdio(request, { signal: this.#aborted.signal }), frameLimit)
+  }
+
+  async #reach(launch: HttpLaunch): Promise<MessageTransport> {
+    const { key, environment, executor, frameLimit, secrets } = this.#options
+    return this.#inTime(
+      openHttp({ launch, label: key.toString(), environment, executor, secrets, ...(frameLimit !== undefined && { frameLimit }) }),
+    )
+  }
+
+  #inTime<T>(promise: Promise<T>): Promise<T> {
+    return untilAborted(promise, this.#aborted.signal, () => this.#aborted.signal.reason)
+  }
+
   #goOn(): void {
     this.#aborted.signal.throwIfAborted()
   }
@@ -183,7 +198,7 @@ export class ServerStart {
     const { key, secrets } = this.#options
     if (this.#stage === 'tools/list' && isTaplineError(error)) {
       if (error.code === 'CALL_TIMED_OUT') return this.#timedOut()
-      if (error.code === 'SERVER_FAILED')
+      if (error.code === 'SERVER_FAILED' || error.code === 'SERVER_EXITED')
         return new TaplineError('SERVER_START_FAILED', error.message, { data: { ...error.data, stage: 'tools/list' } })
     }
     if (!isTaplineError(error)) {

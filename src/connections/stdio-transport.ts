@@ -1,11 +1,13 @@
-/** Newline-delimited JSON over the pipes of one process. Ending the process is not its business. */
+/** Newline-delimited JSON over the pipes of one process. */
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
+import type { Secrets } from '../secrets.ts'
 import type { ExitStatus, StdioProcess } from './executor.ts'
 import { FRAME_LIMIT, FrameReader } from './frame-reader.ts'
 import type { MessageTransport, TransportEnd } from './message-transport.ts'
 import { StderrTail } from './stderr-tail.ts'
 import { StdoutNoise } from './stdout-noise.ts'
+import { stopProcess } from './stop-process.ts'
 
 // taken at load: a plugin that patches it later changes nothing of what is sent
 const { stringify } = JSON
@@ -30,6 +32,7 @@ export class StdioTransport implements MessageTransport {
   readonly noise: StdoutNoise = new StdoutNoise()
   onMessage: ((message: JsonObject) => void) | null = null
   onTooLong: ((id: number | null) => void) | null = null
+  onFailed: MessageTransport['onFailed'] = null
   onEnd: ((end: TransportEnd) => void) | null = null
   readonly #process: StdioProcess
   readonly #reader: FrameReader
@@ -52,6 +55,10 @@ export class StdioTransport implements MessageTransport {
     void process.exited.then((status) => this.#lastWords(status))
   }
 
+  get pid(): number | null {
+    return this.#process.pid ?? null
+  }
+
   /** Starts to read stdout; set the listeners before. */
   start(): void {
     this.#drain(this.#process.stdout, (chunk) => {
@@ -68,6 +75,20 @@ export class StdioTransport implements MessageTransport {
       setTimeout(() => this.#end({ status: null, cause: error instanceof Error ? error.message : String(error) }), EXIT_MS)
     })
     return SENT
+  }
+
+  agreed(): void {}
+
+  junk(secrets: Secrets): string {
+    return this.noise.describe(secrets)
+  }
+
+  lastLines(secrets: Secrets): readonly string[] {
+    return this.stderr.lines(secrets)
+  }
+
+  stop(graceMs: number): Promise<void> {
+    return stopProcess(this.#process, graceMs)
   }
 
   /** No message is given or taken from now on; whoever waits is told. */
