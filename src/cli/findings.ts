@@ -39,9 +39,10 @@ export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Di
 async function problemOf({ key, launch, policy, problem }: ServerRegistration): Promise<string | null> {
   const name = displayKey(key)
   if (!policy.enabled) return null
-  if (launch.type === 'http') return `${name}: HTTP servers come with a later version`
   if (problem !== null) return problem.message
-  return launch.cwd === null || (await isThere(launch.cwd)) ? null : `${name}: its cwd ${launch.cwd} does not exist`
+  return launch.type === 'http' || launch.cwd === null || (await isThere(launch.cwd))
+    ? null
+    : `${name}: its cwd ${launch.cwd} does not exist`
 }
 
 const isThere = (path: string): Promise<boolean> =>

@@ -15,6 +15,7 @@ import { untilAborted } from './on-abort.ts'
 import type { ServerRun } from './server-run.ts'
 import type { StartOptions, Started } from './server-start.ts'
 import { ServerStart } from './server-start.ts'
+import { onceMore } from './session-lost.ts'
 import { ToolList, listSource } from './tool-list.ts'
 
 /** ms for which a failed start is not repeated; doubled with every failure up to the second value. */
@@ -126,19 +127,21 @@ export class ServerConnection implements Connection {
     )
   }
 
-  async list(kind: ListKind, { signal }: { readonly signal?: AbortSignal } = {}): Promise<ReadList> {
-    await this.ready(signal ? { signal } : {})
-    const run = this.#run
-    if (!run?.info) throw this.#error ?? closed(this.key)
-    const { capability } = LISTS[kind]
-    if (run.info.capabilities[capability] === undefined) return { items: [], diagnostics: [] }
-    try {
-      return await readList(listSource(this.key, run, signal), kind, this.#registration.policy.startupTimeoutMs)
-    } catch (error) {
-      // many servers with resources know nothing of templates
-      if (error instanceof TaplineError && error.data?.['rpcCode'] === -32601) return { items: [], diagnostics: [] }
-      throw error
-    }
+  list(kind: ListKind, { signal }: { readonly signal?: AbortSignal } = {}): Promise<ReadList> {
+    return onceMore(async () => {
+      await this.ready(signal ? { signal } : {})
+      const run = this.#run
+      if (!run?.info) throw this.#error ?? closed(this.key)
+      const { capability } = LISTS[kind]
+      if (run.info.capabilities[capability] === undefined) return { items: [], diagnostics: [] }
+      try {
+        return await readList(listSource(this.key, run, signal), kind, this.#registration.policy.startupTimeoutMs)
+      } catch (error) {
+        // many servers with resources know nothing of templates
+        if (error instanceof TaplineError && error.data?.['rpcCode'] === -32601) return { items: [], diagnostics: [] }
+        throw error
+      }
+    })
   }
 
   notify(method: string): void {
@@ -167,7 +170,7 @@ export class ServerConnection implements Connection {
   #ready(): Promise<ToolListing> {
     if (this.#state === 'closed') return Promise.reject(closed(this.key))
     if (this.#starting) return this.#starting
-    if (this.#run) return this.#tools.upToDate()
+    if (this.#run) return onceMore(() => (this.#run ? this.#tools.upToDate() : this.#ready()))
     if (this.#registration.problem) return Promise.reject(this.#registration.problem)
     if (this.#error && performance.now() < this.#retryAt) return Promise.reject(this.#error)
     return this.#begin()

@@ -7,6 +7,7 @@ import type { Method, Progress } from '../mcp.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { plainParams } from './plain-request.ts'
+import { mayRepeat } from './repeat.ts'
 import { metaOf } from './sandbox-contract.ts'
 import { readToolResult } from './tool-result.ts'
 
@@ -28,23 +29,25 @@ export function send(callRun: CallRun): Promise<JsonObject> {
 }
 
 /** The owner has to start again, or its list is out of date: the call waits, and is compared with what is there then. */
-async function refresh(run: PipelineRun): Promise<JsonObject> {
+async function refresh(run: PipelineRun, isRepeated = false): Promise<JsonObject> {
   for (let round = 0; round < REFRESHES; round++) {
     await sealedCallOf(run).connection.ready({ signal: run.signal })
-    if (sealedCallOf(run).connection.tools !== null) return write(run)
+    if (sealedCallOf(run).connection.tools !== null) return write(run, isRepeated)
   }
   throw new TaplineError('SERVER_FAILED', `${sealedCallOf(run).owner} changes its tools faster than they can be listed`, {
     data: { sent: 'no' },
   })
 }
 
-function write(run: PipelineRun): Promise<JsonObject> {
+function write(run: PipelineRun, isRepeated = false): Promise<JsonObject> {
   const call = sealedCallOf(run)
   const { connection, owner } = call
   run.assertRunning()
   if (connection.key !== owner)
     throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
   assertAuthority(run)
+  // what may have to be sent once more must not be the host's object any longer
+  if (connection.transport === 'http') run.arguments.own()
   const kind = LISTS[call.method]
   // one page that the host asks for by its cursor is an ordinary request
   const list = kind !== undefined && typeof run.arguments.value['cursor'] === 'string' ? undefined : kind
@@ -73,6 +76,7 @@ function write(run: PipelineRun): Promise<JsonObject> {
         // what could not be written as JSON was no request in the first place
         run.arguments.own()
       } else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
+      if (!isRepeated && mayRepeat(call, error)) return refresh(run, true)
       throw error
     },
   )

@@ -4,7 +4,7 @@ import type { TaplineError } from '../errors.ts'
 import { asTaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
-import type { Launch } from '../servers/definition.ts'
+import { authStatusOf, runtimeStatusOf } from './auth-status.ts'
 import type { LiveSession } from './live-session.ts'
 import type { ServerStatus, StatusQuery } from './types.ts'
 
@@ -35,7 +35,7 @@ export async function statusRow(session: LiveSession, entry: CatalogEntry, { det
   return {
     owner: key,
     runtimeStatus: policy.enabled ? runtimeStatusOf(connection, error) : 'disabled',
-    authStatus: authStatusOf(launch),
+    authStatus: authStatusOf(launch, connection?.state === 'connected', error),
     provenance: provenances.map(({ where }) => where),
     pluginId: registration.provenance.pluginId,
     httpOrigin: launch.type === 'http' ? originOf(launch.url) : null,
@@ -68,18 +68,6 @@ async function fill(
     } else error ??= asTaplineError(result.reason, 'SERVER_FAILED')
   }
   return error
-}
-
-function runtimeStatusOf(connection: Connection | null, error: TaplineError | null): ServerStatus['runtimeStatus'] {
-  if (connection?.state === 'connected' || connection?.state === 'starting') return connection.state
-  return error === null ? 'idle' : 'failed'
-}
-
-function authStatusOf(launch: Launch): ServerStatus['authStatus'] {
-  if (launch.type === 'stdio') return 'unsupported'
-  const headers = [...Object.keys(launch.headers), ...Object.keys(launch.envHeaders)]
-  const hasToken = launch.bearerTokenEnvVar !== null || headers.some((name) => name.toLowerCase() === 'authorization')
-  return hasToken ? 'bearer_token' : 'unknown'
 }
 
 function originOf(url: string): string | null {

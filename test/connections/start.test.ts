@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import type { ConnectionPool } from '../../src/connections/pool.ts'
-import type { TaplineError } from '../../src/errors.ts'
+import { TaplineError } from '../../src/errors.ts'
 import { Secrets } from '../../src/secrets.ts'
 import { alive, environment, hostPool, keys, lease, readLog, registration, until } from './fixtures/pool.ts'
 
@@ -199,20 +199,14 @@ test('a server gets the allow-list, what the definition names, and nothing else'
   ).toEqual([])
 })
 
-test('an unknown executor, an HTTP server and a registration with a problem reject at ready()', async () => {
+test('an unknown executor and a registration with a problem reject at ready()', async () => {
   pool = hostPool()
   const far = await failure(lease(pool, 'plain', { name: 'far', on: environment('ssh', 'box') }).connection.ready())
   expect(far).toMatchObject({ code: 'ENVIRONMENT_UNSUPPORTED', message: expect.stringMatching(/box.*ssh/) as string })
-  const one = {
-    ...registration('web'),
-    launch: { type: 'http', url: 'http://127.0.0.1:1/', headers: {}, envHeaders: {}, bearerTokenEnvVar: null } as const,
-  }
+  const problem = new TaplineError('CONFIG_INVALID', 'it is written wrongly')
+  const one = { ...registration('wrong'), problem }
   const { connection } = pool.lease({ key: keys.intern(one.key), registration: one, environment: environment() })
-  expect(connection.transport).toBe('http')
-  expect(await failure(connection.ready())).toMatchObject({
-    code: 'SERVER_START_FAILED',
-    message: expect.stringContaining('HTTP servers come with a later version') as string,
-  })
+  expect(await failure(connection.ready())).toBe(problem)
 })
 
 test('an environment that cannot be reached is ENVIRONMENT_UNAVAILABLE and is tried again for the next server; one that hangs holds up no close', async () => {

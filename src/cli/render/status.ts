@@ -31,7 +31,7 @@ export function statusPageText({ data, nextCursor }: Page<ServerStatus>, paint: 
 }
 
 const colourOf = (status: ServerStatus['runtimeStatus'], paint: Paint): ((text: string) => string) =>
-  status === 'connected' ? paint.green : status === 'failed' ? paint.red : paint.dim
+  status === 'connected' ? paint.green : status === 'failed' || status === 'auth_required' ? paint.red : paint.dim
 
 function cells(row: ServerStatus, paint: Paint): { text: string; paint?: (text: string) => string }[] {
   const known = row.runtimeStatus === 'connected'

@@ -40,8 +40,8 @@ export class HttpErrors {
 
   /** 401 and 403. */
   unauthorized(status: number): TaplineError {
-    const { bearerTokenEnvVar: token, envHeaders = {}, headers } = this.#launch
-    const named = [...(token === undefined ? [] : [token]), ...Object.values(envHeaders)]
+    const { bearerTokenEnvVar: token, envHeaders, headers } = this.#launch
+    const named = [...(token === null ? [] : [token]), ...Object.values(envHeaders)]
     const written = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
     const had = named.length > 0 || written ? 'does not accept its credentials' : 'wants credentials'
     const remedy =

@@ -38,11 +38,14 @@ export function readHeaders(launch: HttpLaunch, errors: HttpErrors, secrets: Sec
     return value
   }
   const { username, password } = new URL(launch.url)
-  if (username !== '' || password !== '')
-    add('authorization', `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`)
+  if (username !== '' || password !== '') {
+    const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+    secrets.add(basic)
+    add('authorization', `Basic ${basic}`)
+  }
   for (const [name, value] of Object.entries(launch.headers)) add(name, value)
-  for (const [name, from] of Object.entries(launch.envHeaders ?? {})) add(name, variable(from, name))
+  for (const [name, from] of Object.entries(launch.envHeaders)) add(name, variable(from, name))
   const { bearerTokenEnvVar } = launch
-  if (bearerTokenEnvVar !== undefined) add('authorization', `Bearer ${variable(bearerTokenEnvVar, 'Authorization')}`)
+  if (bearerTokenEnvVar !== null) add('authorization', `Bearer ${variable(bearerTokenEnvVar, 'Authorization')}`)
   return headers
 }
