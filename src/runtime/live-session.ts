@@ -23,6 +23,7 @@ import type { CatalogEntry } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
+import { connectionStatus } from './auth-status.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
 import { approvalLimit, reviewLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
@@ -286,11 +287,12 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     return `${this.id}.${kind}.${++this.#questions}`
   }
 
-  #changed(entry: CatalogEntry, { tools, state }: Connection, isNew: boolean): void {
+  #changed(entry: CatalogEntry, connection: Connection, isNew: boolean): void {
+    const { tools } = connection
     const isOther = tools !== null && this.tools.update(entry, tools)
     if (isNew) return
     if (isOther) this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
-    this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: state === 'closed' ? 'idle' : state })
+    this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connectionStatus(connection) })
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {

@@ -171,7 +171,7 @@ test('no marked value is in an error, an outcome, the status, a trace, a diagnos
     shown.push(
       session.diagnostics,
       runtime.diagnostics,
-      (await session.listTools()).errors.map(({ error }) => ({ ...error, text: error.message })),
+      (await session.listTools()).errors.map(({ error }) => [error.message, error.remedy, error.data]),
     )
     await runtime.close()
   }
@@ -202,7 +202,7 @@ test('no marked value is in an error, an outcome, the status, a trace, a diagnos
 
 test('a value is a secret from the start on that reads it', async () => {
   const at = await server({
-    first: (request, response) => void response.writeHead(500).end(`got ${request.headers.authorization}`) ?? true,
+    first: (request, response) => response.writeHead(500).end(`got ${request.headers.authorization}`).writableEnded,
   })
   process.env[TOKEN] = 'secret-of-the-day'
   const secrets = new Secrets()
