@@ -24,6 +24,8 @@ export interface MessageTransport {
   onEnd: ((end: TransportEnd) => void) | null
   /** pid on this machine, or null */
   readonly pid: number | null
+  /** why the place of the process cannot be reached, as `StdioProcess` has it */
+  readonly trouble: string | null | undefined
   start(): void
   /** Takes the message over within the call; rejects where nothing can be written. */
   send(message: object): Promise<void>

@@ -96,7 +96,7 @@ export class ServerRun {
         this.#end ?? new TaplineError('SERVER_EXITED', `${this.#options.label} is not connected`, { data: { sent: 'no' } }),
       )
     const answer = peer.request(method, params, options)
-    if (this.#process.trouble === undefined) return answer
+    if (this.#transport.trouble === undefined) return answer
     return answer.catch((error: TaplineError) => {
       throw error.code === 'CALL_TIMED_OUT' ? (this.#unreachable(error.data) ?? error) : error
     })
@@ -104,7 +104,7 @@ export class ServerRun {
 
   /** ENVIRONMENT_UNAVAILABLE where the place of the process cannot be reached at the moment, or is the reason of its end; else null. */
   #unreachable(data: TaplineError['data']): TaplineError | null {
-    const { trouble } = this.#process
+    const { trouble } = this.#transport
     if (trouble === undefined || trouble === null) return null
     return new TaplineError('ENVIRONMENT_UNAVAILABLE', `${this.#options.label} cannot be reached: ${trouble}`, {
       data: { sent: 'unknown', stage: this.stage, ...data },

@@ -77,6 +77,10 @@ export class StdioTransport implements MessageTransport {
     return SENT
   }
 
+  get trouble(): string | null | undefined {
+    return this.#process.trouble
+  }
+
   agreed(): void {}
 
   junk(secrets: Secrets): string {

@@ -24,3 +24,9 @@ export function runtimeStatusOf(connection: Connection | null, error: TaplineErr
   if (error === null) return 'idle'
   return error.code === 'SERVER_AUTH_REQUIRED' ? 'auth_required' : 'failed'
 }
+
+/** The state of a connection, for events. */
+export function connectionStatus({ state, error }: Connection): ServerStatus['runtimeStatus'] {
+  if (state === 'closed') return 'idle'
+  return state === 'failed' && error?.code === 'SERVER_AUTH_REQUIRED' ? 'auth_required' : state
+}

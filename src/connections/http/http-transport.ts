@@ -31,6 +31,7 @@ export class HttpTransport implements MessageTransport {
   onFailed: MessageTransport['onFailed'] = null
   onEnd: MessageTransport['onEnd'] = null
   readonly pid = null
+  readonly trouble = undefined
   readonly #client: HttpClient
   readonly #errors: HttpErrors
   readonly #link: HttpLink
