@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/real/**'],
+    setupFiles: ['test/state-folder.ts'],
     reporters: reporters(),
     maxWorkers: os.availableParallelism() + 1, // the tests wait for child processes more than they compute
     testTimeout: 30_000,

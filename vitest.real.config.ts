@@ -4,6 +4,7 @@ import { reporters } from './scripts/report.mjs'
 export default defineConfig({
   test: {
     include: ['test/real/**/*.test.ts'],
+    setupFiles: ['test/state-folder.ts'],
     reporters: reporters(),
     fileParallelism: false,
     testTimeout: 60_000,

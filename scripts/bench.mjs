@@ -38,6 +38,9 @@ function compile() {
 function run(script, quick) {
   const env = childEnv()
   for (const name of UNSET) delete env[name]
+  // a store of its own: what runtimes keep must neither be found nor left in the home of whoever measures
+  const state = fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-bench-'))
+  env.XDG_STATE_HOME = state
   const { status, stdout } = spawnSync(process.execPath, [script, ...(quick ? ['--quick'] : [])], {
     cwd: ROOT,
     env,
@@ -45,6 +48,7 @@ function run(script, quick) {
     stdio: ['ignore', 'pipe', 'inherit'],
     maxBuffer: 2 ** 26,
   })
+  fs.rmSync(state, { recursive: true, force: true })
   return status === 0 ? JSON.parse(stdout) : null
 }
 

@@ -62,6 +62,7 @@ export function createProgram(host: ProgramHost): Command {
 
   selecting(program.command('tools'), 'only')
     .description('list the tools of all servers')
+    .option('--cached', 'start nothing: show the tools that servers had when they last ran')
     .action(action(async (context, options) => (await import('./commands/tools.ts')).run(context, options as object)))
 
   calling(program.command('call'))

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LoadedConfig } from '../config/config.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
+import { Inventory } from '../connections/inventory.ts'
 import { ConnectionPool } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
 import { captureFlags } from '../flags/capture.ts'
@@ -53,6 +54,7 @@ export class LiveRuntime implements Runtime {
   readonly wheel: DeadlineWheel = new DeadlineWheel()
   readonly schemas: SchemaChecker = new SchemaChecker()
   readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
+  readonly inventory: Inventory
   readonly environments: Runtime['environments']
   readonly book: ApprovalBook
   readonly approvals: Approvals
@@ -82,6 +84,7 @@ export class LiveRuntime implements Runtime {
       }),
     )
     this.approvals = runtimeApprovals(this.book, () => [...this.#sessions.values()].map(({ memory }) => memory))
+    this.inventory = new Inventory({ store: parts.store, secrets: parts.secrets, report: (diagnostic) => this.report(diagnostic) })
     const { environments } = parts
     this.environments = Object.freeze({ get: (id: string) => environments.get(id), [Symbol.iterator]: () => environments.values() })
   }
@@ -191,7 +194,7 @@ export class LiveRuntime implements Runtime {
   async #close(): Promise<void> {
     const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
     this.probe.dispose()
-    await Promise.all([closed, this.pool.close()])
+    await Promise.all([closed, this.pool.close(), this.inventory.flush()])
     await this.parts.closeStore()
     this.wheel.close()
   }

@@ -114,7 +114,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.secrets = parts.secrets
     this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming.maxLength)
-    this.tools = new ToolLister(this, this.resolver)
+    this.tools = new ToolLister(this, this.resolver, runtime.inventory)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
     this.connections = new SessionConnections({
       pool: runtime.pool,
@@ -165,7 +165,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   listTools(options: ListToolsOptions = {}): Promise<ToolList> {
     return this.#open(() => {
-      assertKnownKeys('the options of listTools', options, ['waitMs', 'server', 'environmentId', 'signal'])
+      assertKnownKeys('the options of listTools', options, ['waitMs', 'cached', 'server', 'environmentId', 'signal'])
       return this.tools.list(options)
     })
   }

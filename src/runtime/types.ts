@@ -44,6 +44,8 @@ export interface Tool {
   readonly outputSchema?: JsonObject
   readonly annotations: ToolAnnotations
   readonly approval: ApprovalMode
+  /** from the inventory on disk: its server is not connected, and no call is judged by this */
+  readonly cached: boolean
   /** every field of the tool as its server listed it */
   readonly raw: JsonObject
 }
@@ -55,7 +57,7 @@ export interface ServerFailure {
 
 export interface ToolList {
   readonly tools: readonly Tool[]
-  /** servers that are still starting */
+  /** servers without a list yet: they are starting, or with `cached` were never listed */
   readonly pending: readonly ServerKey[]
   readonly errors: readonly ServerFailure[]
   /** changes when, and only when, the list does */
@@ -65,6 +67,8 @@ export interface ToolList {
 export interface ListToolsOptions {
   /** ms to wait for servers that have no list yet; 0: what is there; default: each up to its own start limit */
   readonly waitMs?: number
+  /** start nothing: servers that are not connected show the tools that they had when they last ran */
+  readonly cached?: boolean
   /** only this server (bare name), and only in this environment (null: the thread-wide one) */
   readonly server?: string
   readonly environmentId?: string | null

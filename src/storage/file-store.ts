@@ -11,10 +11,18 @@ export function fileStore(folder: string): Store {
   return new FileStore(resolve(folder))
 }
 
+interface Change {
+  readonly change: (table: EntryTable) => unknown
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
 class FileStore implements Store {
   readonly #folder: string
-  /** per area, the last write: writers of one process wait for each other here and not at the lock */
-  readonly #writes = new Map<StoreArea, Promise<unknown>>()
+  /** per area, what waits for its turn: writers of one process wait for each other here and not at the lock, and go together */
+  readonly #waiting = new Map<StoreArea, Change[]>()
+  readonly #writers = new Map<StoreArea, Promise<void>>()
+  readonly #tidy = new Set<StoreArea>()
   #closed = false
 
   constructor(folder: string) {
@@ -39,7 +47,7 @@ class FileStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.allSettled(this.#writes.values())
+    await Promise.all(this.#writers.values())
   }
 
   async #read(area: StoreArea): Promise<EntryTable> {
@@ -54,18 +62,48 @@ class FileStore implements Store {
   /** `change` says what to answer; null and false mean that nothing changed. */
   async #write<T>(area: StoreArea, change: (table: EntryTable) => T): Promise<T> {
     const file = this.#file(area)
-    const before = this.#writes.get(area)
-    const write = (before ?? sweepArea(file)).then(
-      () => changeArea(file, change),
-      () => changeArea(file, change),
-    )
-    this.#writes.set(
-      area,
-      write.catch(() => {}),
-    )
-    return write.catch((error: unknown) => {
-      throw failed('written', file, error)
+    return new Promise<T>((resolve, reject) => {
+      const waiting = this.#waiting.get(area) ?? []
+      this.#waiting.set(area, waiting)
+      waiting.push({ change, resolve: resolve as Change['resolve'], reject: (error) => reject(failed('written', file, error)) })
+      if (!this.#writers.has(area))
+        this.#writers.set(
+          area,
+          this.#swept(area, file).then(() => this.#writeAll(area, file, waiting)),
+        )
     })
+  }
+
+  /** Once for each area. */
+  #swept(area: StoreArea, file: string): Promise<void> {
+    if (this.#tidy.has(area)) return Promise.resolve()
+    this.#tidy.add(area)
+    return sweepArea(file)
+  }
+
+  /** Everything that waits at once goes into one write of the file. */
+  async #writeAll(area: StoreArea, file: string, waiting: Change[]): Promise<void> {
+    while (waiting.length > 0) {
+      const changes = waiting.splice(0)
+      let ends: (() => void)[] = []
+      await changeArea(file, (table) => {
+        let changed = false
+        ends = changes.map(({ change, resolve, reject }) => {
+          try {
+            const answer = change(table)
+            changed ||= answer !== null && answer !== false
+            return () => resolve(answer)
+          } catch (error) {
+            return () => reject(error)
+          }
+        })
+        return changed
+      }).then(
+        () => ends.forEach((end) => end()),
+        (error: unknown) => changes.forEach(({ reject }) => reject(error)),
+      )
+    }
+    this.#writers.delete(area)
   }
 
   #file(area: StoreArea): string {

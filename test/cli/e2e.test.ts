@@ -41,6 +41,19 @@ test('tools: the shape of the specification, in JSON and for people', { timeout:
   expect(people.stdout).not.toContain('exec-a')
 })
 
+test('tools --cached starts nothing, marks what it shows, and says what it does not know', { timeout: LIMIT }, async () => {
+  await using at = await place(TWO)
+  const cached = (...more: string[]): ReturnType<Place['run']> => at.run(['--config', 'c.json', 'tools', '--cached', ...more])
+  const empty = await cached()
+  expect([empty.status, empty.stdout, empty.stderr]).toEqual([0, '', '2 servers were never listed; tapline tools starts and lists them\n'])
+  const live = await at.run(['--config', 'c.json', '--json', 'tools'])
+  const before = at.ledger().length
+  const { status, json } = await cached('--json')
+  expect([status, json.tools]).toEqual([0, live.json.tools.map((tool: object) => ({ ...tool, cached: true }))])
+  expect((await cached('--server', 'nope')).status).toBe(2)
+  expect(at.ledger()).toHaveLength(before)
+})
+
 test('call: owner, raw name and result; by server and by visible name', { timeout: LIMIT }, async () => {
   await using at = await place(TWO)
   const called = await at.run([...CALL_A, 'echo', '{"a":1}'])

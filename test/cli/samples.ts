@@ -92,6 +92,7 @@ export const tool = (text = 'x'): Tool => ({
   inputSchema: { type: 'object' },
   annotations: { readOnlyHint: true },
   approval: 'prompt',
+  cached: false,
   raw: { name: text },
 })
 

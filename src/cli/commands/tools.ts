@@ -9,19 +9,36 @@ import { limitedTo, toolListJson, toolListText } from '../render/tool.ts'
 import { selectorOf } from '../selector.ts'
 import type { SelectorOptions } from '../selector.ts'
 
+/** Options of `tools`. */
+export interface ToolsCommandOptions extends SelectorOptions {
+  /** start nothing */
+  readonly cached?: boolean
+}
+
 /** Exit status 0; 4 where servers failed and none is left that did not; throws UNKNOWN_SERVER for a --server that is not there. */
-export function run(context: CliContext, options: SelectorOptions): Promise<number> {
+export function run(context: CliContext, options: ToolsCommandOptions): Promise<number> {
   const query = selectorOf(options)
   return withSession(context, {}, async (session, diagnostics) => {
     const { out, progress, interrupt } = context
-    const list = await progress.during('starting servers and listing their tools', () =>
-      session.listTools({ ...query, signal: interrupt.signal }),
+    const { cached = false } = options
+    const list = await progress.during(cached ? 'reading the inventory' : 'starting servers and listing their tools', () =>
+      session.listTools({ ...query, cached, signal: interrupt.signal }),
     )
-    if (list.tools.length === 0 && list.errors.length === 0 && (query.server !== undefined || query.environmentId !== undefined))
+    if (
+      list.tools.length === 0 &&
+      list.errors.length === 0 &&
+      list.pending.length === 0 &&
+      (query.server !== undefined || query.environmentId !== undefined)
+    )
       await mustBeThere(session, query)
     await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
     for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
-    if (list.tools.length === 0 && list.errors.length === 0) out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
+    if (list.pending.length > 0)
+      out.note(
+        `${list.pending.length} ${list.pending.length === 1 ? 'server was' : 'servers were'} never listed; tapline tools starts and lists them`,
+      )
+    else if (list.tools.length === 0 && list.errors.length === 0)
+      out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
     return allFailed(list) ? EXIT_FAILED : EXIT_DONE
   })
 }

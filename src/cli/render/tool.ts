@@ -27,6 +27,7 @@ export function toolJson(tool: Tool): Readonly<Record<string, unknown>> {
     ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
     annotations: tool.annotations,
     approval: tool.approval,
+    ...(tool.cached && { cached: true }),
   }
 }
 
