@@ -1,6 +1,5 @@
 /** One list of tools as the store has it: written from a live list, read as something that anybody may have changed. */
 import { createHmac } from 'node:crypto'
-import type { JsonObject } from '../json.ts'
 import { canonicalJson, isJsonObject } from '../json.ts'
 import type { Json } from '../json.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
@@ -67,7 +66,7 @@ export function readEntry(text: string): CachedTools | null {
   if (typeof at !== 'number' || !(typeof instructions === 'string' || instructions === null)) return null
   const tools = new Map<string, ToolRecord>()
   for (const raw of entry['tools'] as readonly Json[]) {
-    const record = isJsonObject(raw) ? toolRecord(raw as JsonObject) : null
+    const record = isJsonObject(raw) ? toolRecord(raw) : null
     if (record === null) return null
     tools.set(record.name, record)
   }
