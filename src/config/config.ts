@@ -74,7 +74,8 @@ export interface Config {
   readonly selectedEnvironments?: readonly string[]
   readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
   readonly features?: Readonly<Record<string, boolean | string>>
-  readonly naming?: { readonly scheme?: 'stable'; readonly maxLength?: number }
+  /** `maxLength` belongs to the scheme `stable` */
+  readonly naming?: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
 }
 
 /** A hook plugin that a file names; nothing of it is imported yet. */
@@ -104,7 +105,7 @@ export interface LoadedConfig {
   readonly hooks: readonly HookModule[]
   /** flag name → value and place, strongest file last */
   readonly features: readonly { readonly name: string; readonly value: boolean | string; readonly where: string }[]
-  readonly naming: { readonly scheme: 'stable'; readonly maxLength: number }
+  readonly naming: { readonly scheme: 'stable' | 'codex'; readonly maxLength: number }
   /** absolute folder of the file store, or null for the default */
   readonly storeFolder: string | null
   readonly diagnostics: readonly Diagnostic[]

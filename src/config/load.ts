@@ -90,7 +90,10 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     registrations,
     hooks: sources.flatMap((source) => source.hooks),
     features: sources.flatMap((source) => source.features),
-    naming: { scheme: 'stable', maxLength: sources.reduce((length, { naming }) => naming.maxLength ?? length, 64) },
+    naming: {
+      scheme: sources.reduce<'stable' | 'codex'>((scheme, { naming }) => naming.scheme ?? scheme, 'stable'),
+      maxLength: sources.reduce((length, { naming }) => naming.maxLength ?? length, 64),
+    },
     storeFolder: sources.reduce<string | null>((folder, source) => source.storeFolder ?? folder, null),
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) })),
   }

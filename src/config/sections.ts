@@ -30,7 +30,7 @@ export interface Sections {
   readonly inputs: ReadonlyMap<string, Input>
   readonly hooks: readonly HookModule[]
   readonly features: LoadedConfig['features']
-  readonly naming: { readonly maxLength?: number }
+  readonly naming: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
   /** absolute, or null where it is not set or not listened to */
   readonly storeFolder: string | null
 }
@@ -117,11 +117,10 @@ function readNaming(fields: Fields, report: Report): Sections['naming'] {
   const object = fields.section('naming')
   if (object === undefined) return {}
   const naming = new Fields(object, ['scheme', 'maxLength'], report)
-  const scheme = naming.value('scheme')
-  if (scheme?.kind === 'text' && scheme.text === 'codex') naming.reject('scheme', '"codex" is not supported by this version; use "stable"')
-  else naming.choice('scheme', ['stable'])
+  const scheme = naming.choice('scheme', ['stable', 'codex'])
+  if (scheme === 'codex' && naming.has('maxLength')) naming.reject('maxLength', 'belongs to the scheme "stable"; take it out')
   const maxLength = naming.whole('maxLength', SHORTEST_NAME, LONGEST_NAME)
-  return maxLength === undefined ? {} : { maxLength }
+  return { ...(scheme !== undefined && { scheme }), ...(maxLength !== undefined && { maxLength }) }
 }
 
 function readStore(fields: Fields, source: Source, { report, diagnose, home }: SectionContext): string | null {

@@ -2,7 +2,7 @@
 import type { Connection } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { CatalogEntry, CatalogView } from '../servers/catalog.ts'
-import type { NamingScheme } from '../servers/naming-scheme.ts'
+import type { Names } from '../servers/name-table.ts'
 import { selectServer } from '../servers/selector.ts'
 import type { ResourceQuery, ResourceSelection } from './resource-selection.ts'
 import type { PipelineRequest } from './request.ts'
@@ -32,9 +32,9 @@ export abstract class BaseResolver implements Resolver {
   readonly directory: ToolDirectory
   abstract readonly takesEnvironment: boolean
 
-  constructor(view: CatalogView, naming: NamingScheme) {
+  constructor(view: CatalogView, names: Names) {
     this.view = view
-    this.directory = new ToolDirectory(view, naming)
+    this.directory = new ToolDirectory(view, names)
   }
 
   abstract selectForResources(query: ResourceQuery): ResourceSelection

@@ -3,15 +3,15 @@ import { BaseResolver } from './resolver.ts'
 import type { ResourceQuery, ResourceSelection } from './resource-selection.ts'
 import { selectScoped } from './resource-selection.ts'
 import type { CatalogView } from '../servers/catalog.ts'
-import type { NamingScheme } from '../servers/naming-scheme.ts'
+import type { Names } from '../servers/name-table.ts'
 
 /** Every key is visible and has a name of its own. */
 export class ScopedResolver extends BaseResolver {
   override readonly takesEnvironment = true
   readonly #selected: readonly string[]
 
-  constructor(view: CatalogView, naming: NamingScheme, selected: readonly string[]) {
-    super(view, naming)
+  constructor(view: CatalogView, names: Names, selected: readonly string[]) {
+    super(view, names)
     this.#selected = selected
   }
 

@@ -6,8 +6,7 @@ import type { CatalogEntry, CatalogView } from '../servers/catalog.ts'
 import { toolIsEnabled } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
-import { type NamedTool, NameTable } from '../servers/name-table.ts'
-import type { NamingScheme } from '../servers/naming-scheme.ts'
+import type { NamedTool, Names } from '../servers/name-table.ts'
 import { currentList } from './current-list.ts'
 
 /** A server and one of its tools, as a name says them. */
@@ -20,14 +19,12 @@ export interface Located {
 /** The names of a session. What a name stands for never changes, so an entry that is out of date can only point at a tool that is gone. */
 export class ToolDirectory {
   readonly #view: CatalogView
-  readonly #naming: NamingScheme
-  readonly #table: NameTable
+  readonly #table: Names
   readonly #listed = new Map<ServerKey, ToolListing>()
 
-  constructor(view: CatalogView, naming: NamingScheme) {
+  constructor(view: CatalogView, names: Names) {
     this.#view = view
-    this.#naming = naming
-    this.#table = new NameTable(naming)
+    this.#table = names
   }
 
   /** Takes over a server's list, where it is another one; true where names may have changed. */
@@ -47,7 +44,7 @@ export class ToolDirectory {
   }
 
   namespace(key: ServerKey): string {
-    return this.#naming.namespace(key)
+    return this.#table.namespace(key)
   }
 
   get diagnostics(): readonly Diagnostic[] {
@@ -55,7 +52,7 @@ export class ToolDirectory {
   }
 
   #namespaces(): string {
-    const all = this.#view.servers.map(({ key }) => `${this.#naming.namespace(key)}__`)
+    const all = this.#view.servers.map(({ key }) => `${this.#table.namespace(key)}__`)
     return all.length === 0 ? 'nothing: it has no servers' : `${all.slice(0, 3).join(', ')}${all.length > 3 ? ' …' : ''}`
   }
 
@@ -67,7 +64,7 @@ export class ToolDirectory {
   }
 
   /**
-   * What a name stands for, after listing the servers that could have it: those whose namespace the name begins with.
+   * What a name stands for, after listing the servers that could have it.
    * Rejects with UNKNOWN_TOOL, or with the error of the one server that could not be listed.
    */
   async load(
@@ -78,8 +75,7 @@ export class ToolDirectory {
   ): Promise<Located> {
     const flat = namespace === undefined ? name : `${namespace}__${name}`
     const candidates = this.#view.servers.filter(
-      ({ key, registration }) =>
-        registration.policy.enabled && registration.problem === null && flat.startsWith(`${this.#naming.namespace(key)}__`),
+      ({ key, registration }) => registration.policy.enabled && registration.problem === null && this.#table.mayName(key, flat),
     )
     const listings = await Promise.allSettled(candidates.map((entry) => currentList(connection(entry), signal)))
     let failure: TaplineError | null = null

@@ -113,7 +113,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.wheel = wheel
     this.secrets = parts.secrets
     this.#log = new SessionLog(parts.secrets)
-    this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming.maxLength)
+    this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming)
     this.tools = new ToolLister(this, this.resolver, runtime.inventory)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
     this.connections = new SessionConnections({

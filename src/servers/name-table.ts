@@ -11,8 +11,29 @@ export interface NamedTool extends ToolName {
   readonly tool: string
 }
 
+/** The names of one session, under whatever scheme. */
+export interface Names {
+  /** The tools that a server has now, raw, instead of those that it had; a name listed twice counts once. */
+  set(owner: ServerKey, tools: Iterable<string>): void
+  /** Takes the tools of a server out. */
+  delete(owner: ServerKey): void
+  /** What a flat name stands for; for any text. */
+  find(name: string): NamedTool | undefined
+  /** What a name within a namespace stands for. */
+  findIn(namespace: string, nameInNamespace: string): NamedTool | undefined
+  /** The offered tools of a server. */
+  of(owner: ServerKey): readonly NamedTool[]
+  namespace(owner: ServerKey): string
+  /** False where no tool of the server can have this flat name. */
+  mayName(owner: ServerKey, name: string): boolean
+  /** Every offered name. */
+  names(): Iterable<string>
+  /** `name_collision` for each name that is offered to nobody, with all its parties. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /** The names of one session. A change of one server costs only that server; a name that two tools would have is given to neither. */
-export class NameTable {
+export class NameTable implements Names {
   readonly #naming: NamingScheme
   /** raw tool names in list order */
   readonly #byOwner = new Map<ServerKey, readonly NamedTool[]>()
@@ -24,7 +45,6 @@ export class NameTable {
     for (const [owner, tools] of lists) this.set(owner, tools)
   }
 
-  /** The tools that a server has now, raw, instead of those that it had; a name listed twice counts once. */
   set(owner: ServerKey, tools: Iterable<string>): void {
     this.delete(owner)
     const named = [...new Set(tools)].map((tool): NamedTool => Object.freeze({ ...this.#naming.tool(owner, tool), owner, tool }))
@@ -36,7 +56,6 @@ export class NameTable {
     }
   }
 
-  /** Takes the tools of a server out. */
   delete(owner: ServerKey): void {
     for (const { name } of this.#byOwner.get(owner) ?? []) {
       const left = (this.#byName.get(name) ?? []).filter((claim) => claim.owner !== owner)
@@ -47,19 +66,17 @@ export class NameTable {
     this.#byOwner.delete(owner)
   }
 
-  /** What a flat name stands for; for any text. */
   find(name: string): NamedTool | undefined {
     const claims = this.#byName.get(name)
     return claims?.length === 1 ? claims[0] : undefined
   }
 
-  /** What a name within a namespace stands for. */
   findIn(namespace: string, nameInNamespace: string): NamedTool | undefined {
     const found = this.find(`${namespace}__${nameInNamespace}`)
     return found?.namespace === namespace ? found : undefined
   }
 
-  /** The offered tools of a server, in the order of its list. */
+  /** In the order of its list. */
   of(owner: ServerKey): readonly NamedTool[] {
     return (this.#byOwner.get(owner) ?? []).filter(({ name }) => !this.#collisions.has(name))
   }
@@ -69,22 +86,29 @@ export class NameTable {
     return this.#naming.tool(owner, tool)
   }
 
-  /** Every offered name. */
+  namespace(owner: ServerKey): string {
+    return this.#naming.namespace(owner)
+  }
+
+  mayName(owner: ServerKey, name: string): boolean {
+    return name.startsWith(`${this.#naming.namespace(owner)}__`)
+  }
+
   *names(): IterableIterator<string> {
     for (const name of this.#byName.keys()) if (!this.#collisions.has(name)) yield name
   }
 
-  /** `name_collision` for each name that is offered to nobody, with all its parties. */
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.#collisions].sort().map((name): Diagnostic => {
-      const parties = (this.#byName.get(name) ?? []).map(
-        ({ owner, tool }) => `${JSON.stringify(tool.slice(0, 140))} of ${displayKey(owner)}`,
-      )
-      return {
-        code: 'name_collision',
-        severity: 'warning',
-        message: `${parties.sort().join(' and ')} would both be shown as ${name}: none of them is offered`,
-      }
-    })
+    return [...this.#collisions].sort().map((name) => nameCollision(name, this.#byName.get(name) ?? []))
+  }
+}
+
+/** `name_collision`: a name that several tools would have. */
+export function nameCollision(name: string, claims: readonly NamedTool[]): Diagnostic {
+  const parties = claims.map(({ owner, tool }) => `${JSON.stringify(tool.slice(0, 140))} of ${displayKey(owner)}`)
+  return {
+    code: 'name_collision',
+    severity: 'warning',
+    message: `${parties.sort().join(' and ')} would both be shown as ${name}: none of them is offered`,
   }
 }

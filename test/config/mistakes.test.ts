@@ -73,7 +73,7 @@ test('all mistakes of a file come at once, each at its place with the nearest ke
     "a b": {}
   },
   "features": { "x": 1 },
-  "naming": { "scheme": "codex", "maxLength": 300 },
+  "naming": { "scheme": "codecs", "maxLength": 300 },
   "hooks": {},
   "zzzzzzzzzzzz": 1
 }`
@@ -89,7 +89,7 @@ test('all mistakes of a file come at once, each at its place with the nearest ke
     ['"thread-wide"', 0, /reserved/],
     ['"a b"', 0, /is no id/],
     ['1 },', 0, /features\.x must be true, false or text/],
-    ['"codex"', 0, /not supported by this version/],
+    ['"codecs"', 0, /naming.scheme must be "stable" or "codex" \(did you mean "codex"/],
     ['300', 0, /from 64 to 128/],
     ['{}', 4, /hooks must be a list/],
     ['"zzzzzzzzzzzz"', 0, /known keys: environments,/],

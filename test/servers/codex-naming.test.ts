@@ -3,7 +3,11 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CodexNamingOptions } from '../../src/servers/codex-naming.ts'
 import { codexNames, codexNamespace } from '../../src/servers/codex-naming.ts'
+import { CodexNameTable } from '../../src/servers/codex-name-table.ts'
 import type { KeyParts } from '../../src/servers/key.ts'
+import { KeyRegistry } from '../../src/servers/key.ts'
+import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
+import type { ScriptedServer } from '../../src/testing/index.ts'
 
 interface Entry {
   readonly namespace: string
@@ -114,8 +118,59 @@ test('the order in which tools are given, and giving them twice, changes nothing
   fc.assert(
     fc.property(tools, (given) => {
       const names = (list: typeof given): unknown => codexNames(list, SCOPED)
-      expect(names([...given].reverse())).toEqual(names(given))
+      expect(names(given.toReversed())).toEqual(names(given))
       expect(names([...given, ...given])).toEqual(names(given))
     }),
   )
+})
+
+describe('the names of a session', () => {
+  const keys = new KeyRegistry()
+  const plain = keys.intern(key('a-b'))
+  const other = keys.intern(key('a_b'))
+
+  test('a server that comes changes the names of the one that it collides with, and back when it goes', () => {
+    const table = new CodexNameTable(SCOPED)
+    table.set(plain, ['t', 't'])
+    expect([table.namespace(plain), table.find('mcp__a_b__t')?.owner, table.findIn('mcp__a_b', 't')?.tool]).toEqual([
+      'mcp__a_b',
+      plain,
+      't',
+    ])
+    table.set(other, ['t'])
+    expect(table.find('mcp__a_b__t')).toBe(undefined)
+    expect([...table.names()]).toEqual(['mcp__a_b_e0598e406614__t', 'mcp__a_b_909e3df97957__t'])
+    expect([table.namespace(plain), table.namespace(other)]).toEqual(['mcp__a_b_e0598e406614', 'mcp__a_b_909e3df97957'])
+    table.delete(other)
+    expect(table.of(plain).map(({ name: flat }) => flat)).toEqual(['mcp__a_b__t'])
+    expect(table.diagnostics).toEqual([])
+  })
+
+  test('two tools with one flat name: neither is offered flat, both are found in their namespaces', () => {
+    const table = new CodexNameTable(SCOPED)
+    table.set(keys.intern(key('a')), ['b__c'])
+    table.set(keys.intern(key('a__b')), ['c'])
+    expect([...table.names()]).toEqual([])
+    expect(table.of(keys.intern(key('a')))).toEqual([])
+    expect(table.findIn('mcp__a', 'b__c')?.owner.name).toBe('a')
+    expect(table.findIn('mcp__a__b', 'c')?.owner.name).toBe('a__b')
+    expect(table.diagnostics).toMatchObject([{ code: 'name_collision', message: expect.stringContaining('mcp__a__b__c') }])
+  })
+
+  test('in a runtime: the scheme of the configuration names tools, and a call by such a name reaches its owner', async () => {
+    const echo = (text: string): ScriptedServer =>
+      scriptedServer({ tools: { t: { annotations: { readOnlyHint: true }, run: () => ({ content: [{ type: 'text', text }] }) } } })
+    await using runtime = await openTestRuntime({
+      environments: { 'env-a': { 'a-b': echo('first'), a_b: echo('second') }, 'env-b': { probe: echo('third') } },
+      naming: { scheme: 'codex' },
+      features: { multi_environment_mcp: true },
+    })
+    for (const [flat, text] of [
+      ['mcp__74afdff5f493__a_b_22b7e31aa7bb__t', 'first'],
+      ['mcp__74afdff5f493__a_b_7e87b8dbac4b__t', 'second'],
+      ['mcp__14afef09931d__probe__t', 'third'],
+    ] as const)
+      expect(await runtime.callTool({ name: flat, arguments: {} })).toMatchObject({ outcome: 'completed', result: { content: [{ text }] } })
+    expect((await runtime.session.listTools()).tools).toHaveLength(3)
+  })
 })
