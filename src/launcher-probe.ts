@@ -1,6 +1,6 @@
 /** Leaf room. The capability probe of a sandbox launcher: is this file a Codex CLI that can sandbox a command? */
 import { spawn } from 'node:child_process'
-import { realpathSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, parse } from 'node:path'
 
 /** Settings of a probe. */
@@ -29,6 +29,8 @@ export class LauncherProbe {
   readonly #guard: (pid: number) => () => void
   /** by real path */
   readonly #entries = new Map<string, Entry>()
+  /** by real path */
+  readonly #scripts = new Map<string, { readonly fingerprint: string; readonly isScript: boolean }>()
   readonly #stops = new Set<() => void>()
 
   constructor({ timeoutMs = 5000, guard = () => () => {} }: LauncherProbeOptions = {}) {
@@ -53,6 +55,17 @@ export class LauncherProbe {
     if (file === null) return false
     const entry = this.#entries.get(file.realPath)
     return entry?.fingerprint === file.fingerprint ? entry.passed : null
+  }
+
+  /** True for a file that begins with `#!`: it cannot be started under another name, as the helper of a sandbox is. */
+  isScript(executable: string): boolean {
+    const file = identify(executable)
+    if (file === null) return false
+    const known = this.#scripts.get(file.realPath)
+    if (known?.fingerprint === file.fingerprint) return known.isScript
+    const isScript = beginsWithInterpreter(file.realPath)
+    this.#scripts.set(file.realPath, { fingerprint: file.fingerprint, isScript })
+    return isScript
   }
 
   /** Kills the probes that are still running; they count as not passed. */
@@ -130,6 +143,20 @@ function identify(executable: string): FileIdentity | null {
     return stats.isFile() ? { realPath, fingerprint: `${stats.size} ${stats.mtimeNs} ${stats.dev} ${stats.ino}` } : null
   } catch {
     return null
+  }
+}
+
+function beginsWithInterpreter(path: string): boolean {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const begin = Buffer.alloc(2)
+      return readSync(file, begin) === 2 && begin.toString('latin1') === '#!'
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
   }
 }
 

@@ -34,7 +34,7 @@ export function metaOf(run: PipelineRun): JsonObject | undefined {
       ? sandboxState({
           permissions: call.environment.permissions,
           cwd: call.environment.cwd,
-          codexExecutable: call.environment.spec.codexExecutable,
+          codexExecutable: helperOf(run),
         })
       : undefined
   if (state === undefined && run.patch === null) return undefined
@@ -58,6 +58,12 @@ export function metaOf(run: PipelineRun): JsonObject | undefined {
 function optsIn(call: SealedCall): boolean {
   const experimental = call.connection.info?.capabilities['experimental']
   return isJsonObject(experimental) && (Object.hasOwn(experimental, STATE) || Object.hasOwn(experimental, STATE_ALIAS))
+}
+
+/** The executable as the helper that the state names. A script is none: the launcher starts it under the name of the helper, which a script does not learn; without one it finds its own. */
+function helperOf({ sealed: { environment }, host }: PipelineRun): string | null {
+  const executable = environment.spec.codexExecutable
+  return executable !== null && environment.executor === 'local' && host.probe.isScript(executable) ? null : executable
 }
 
 /** A place beyond this machine that the session did not select gets no state. */

@@ -35,13 +35,18 @@ const LAUNCHER_FAILED = [
   /^bwrap: /,
 ]
 /** How it may begin: a command can too. */
-const LAUNCHER_LIKE = /^(?:Error: |error: |WARNING: |warning: |thread '[^'\n]*'(?: \(\d+\))? panicked at )/
+const LAUNCHER_LIKE = /^(?:Error: |error: |warning: |thread '[^'\n]*'(?: \(\d+\))? panicked at )/
 
 /** `command` and `launcher` where the status or the output tells, else null. A command may imitate the launcher; the launcher prints nothing on stdout. */
 export function originOf(code: number | null, { stderr, hasStdout }: Evidence): 'command' | 'launcher' | null {
   if (code === null) return null
   if (!SHARED_CODES.has(code) || hasStdout) return 'command'
-  const said = stderr.trimStart()
+  const said = withoutWarnings(stderr)
   if (LAUNCHER_FAILED.some((form) => form.test(said))) return 'launcher'
   return said === '' || LAUNCHER_LIKE.test(said) ? null : 'command'
+}
+
+/** What the launcher said, without the warnings about its own folders that it begins with and goes on after. */
+export function withoutWarnings(stderr: string): string {
+  return stderr.replace(/^(?:WARNING: [^\n]*(?:\n|$))+/, '').trim()
 }

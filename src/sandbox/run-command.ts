@@ -1,5 +1,6 @@
 /** Runs one command to its end and keeps what it prints. */
 import type { Readable } from 'node:stream'
+import { withoutWarnings } from './exit-origin.ts'
 import { SandboxLauncherError, SandboxOutputError } from './sandbox-errors.ts'
 import { type CommandLine, type SandboxExit, startProcess } from './sandboxed-process.ts'
 
@@ -88,7 +89,7 @@ export async function runCommand(line: CommandLine, options: RunOptions = {}): P
 }
 
 function launcherFailed({ code }: SandboxExit, stderr: string): SandboxLauncherError {
-  const [first = '', second = ''] = stderr.trim().split('\n')
+  const [first = '', second = ''] = withoutWarnings(stderr).split('\n')
   // the place of a panic tells nobody anything, the line after it says what happened
   const said = /^thread .* panicked at /.test(first) && second !== '' ? second : first
   return new SandboxLauncherError(

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { messageOf } from '../errors.ts'
 import { LauncherProbe } from '../launcher-probe.ts'
 import { Evidence, originOf } from './exit-origin.ts'
+import { openRealPipes } from './real-pipes.ts'
 import { SandboxLauncherError } from './sandbox-errors.ts'
 
 /** Options of Node's `spawn` that cannot change which program runs or how its arguments arrive. */
@@ -53,13 +54,16 @@ export function startProcess(line: CommandLine, settings: SpawnSettings = {}): S
     if ((settings as SpawnOptions)[name]) throw new TypeError(`${name} cannot be set: it would change what the sandbox runs`)
   }
   const { program, args, launcher } = line
+  const pipes = launcher === null ? null : openRealPipes(settings.stdio)
   let child: ChildProcess
   try {
-    child = spawn(program, args, { ...settings, shell: false })
+    child = spawn(program, args, { ...settings, ...(pipes !== null && { stdio: pipes.stdio }), shell: false })
   } catch (error) {
+    pipes?.abandon()
     if (!isSpawnFailure(error)) throw error
     throw notStarted(line, error)
   }
+  pipes?.attach(child)
   const evidence = new Evidence()
   evidence.watch(child.stdout, 'stdout')
   evidence.watch(child.stderr, 'stderr')

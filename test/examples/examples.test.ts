@@ -126,6 +126,47 @@ test('the plugins of the examples work as modules of a configuration, each with 
   expect(audit.map((line) => (JSON.parse(line) as { code: string }).code)).toEqual(['CALL_REFUSED', 'CALL_REFUSED'])
 })
 
+/** A server of the examples in an environment with a launcher that stands in for the real one: it runs the command, unconfined. */
+function sandboxed(script: string, args: readonly string[] = [], hasLauncher = true): object {
+  const launcher = path.join(COMPILED, 'launcher')
+  fs.writeFileSync(launcher, '#!/bin/sh\ncase "$*" in *--help) exit 0;; esac\nshift 4\nexec "$@"\n', { mode: 0o755 })
+  const server = { command: process.execPath, args: [path.join(ROOT, 'examples', script), ...args], defaultToolsApprovalMode: 'approve' }
+  return {
+    environments: {
+      here: { cwd: COMPILED, permissions: 'read-only', ...(hasLauncher && { codexExecutable: launcher }), mcpServers: { server } },
+    },
+  }
+}
+
+test('sandbox-server runs commands by way of the launcher, and none without it unless its operator said so', async () => {
+  const call = ['call', '--server', 'server', 'run', '{"command":"echo","args":["a b","$HOME"]}']
+  expect(await tapline(sandboxed('sandbox-server.mjs'), call)).toMatchObject({ status: 0, stdout: 'a b $HOME\nexit status 0\n' })
+  const refused = await tapline(sandboxed('sandbox-server.mjs', [], false), call)
+  expect(refused.status).toBe(1)
+  expect(refused.stdout).toBe('SANDBOX_UNAVAILABLE: the host offers no sandbox launcher with this call: commands are not run\n')
+  expect(await tapline(sandboxed('sandbox-server.mjs', ['--allow-unsandboxed'], false), call)).toMatchObject({
+    status: 0,
+    stdout: 'a b $HOME\nexit status 0\n',
+  })
+})
+
+test('sandbox-repl keeps its shell and its cache for one authority', async () => {
+  const { openSession } = await import('tapline')
+  const session = await openSession(sandboxed('sandbox-repl.mjs'))
+  try {
+    const call = async (tool: string, args: object): Promise<string> =>
+      (await session.callTool({ server: 'server', tool, arguments: args })).forModel.text
+    const [first, second] = await Promise.all([call('line', { line: 'x=1; echo one' }), call('line', { line: 'echo "$x"; false' })])
+    expect([first, second]).toEqual(['one\n-- 0', '1\n-- 1'])
+    expect(await call('line', { line: 'exit' })).toBe('the shell has ended')
+    expect(await call('line', { line: 'echo "again $x"' })).toBe('again \n-- 0')
+    expect(await call('files', {})).toMatch(/^listed 1 times: /)
+    expect(await call('files', {})).toMatch(/^listed 1 times: /)
+  } finally {
+    await session.close()
+  }
+})
+
 test('options of a plugin that do not fit its schema are told with their place', async () => {
   const { status, stderr } = await tapline({ hooks: [{ module: './redact-arguments.js', options: { pattern: 1 } }] }, ['tools'])
   expect(status).toBe(2)

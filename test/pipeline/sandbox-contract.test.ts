@@ -1,6 +1,6 @@
 // The rows of the vectors say what is expected, and each kind of end has expectations of its own.
 /* oxlint-disable vitest/no-conditional-expect */
-import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,8 +53,8 @@ let launcher: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tapline-'))
   launcher = join(folder, 'codex')
-  writeFileSync(launcher, '#!/bin/sh\nexit 0\n')
-  chmodSync(launcher, 0o755)
+  // a program that is no script, and passes the probe as it passes everything
+  copyFileSync(['/bin/true', '/usr/bin/true'].find(existsSync)!, launcher)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -99,6 +99,17 @@ describe('keys', () => {
       expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
       expect(codexKeys(metaOf(t))).toEqual([STATE, ALIAS])
     }
+  })
+
+  test('a script is a launcher, but not the helper in the state: the launcher finds its own', async () => {
+    const script = join(folder, 'script')
+    writeFileSync(script, '#!/bin/sh\nexit 0\n')
+    chmodSync(script, 0o755)
+    await using t = await local({ [STATE]: {} }, 'read-only', [], script)
+    await t.callTool(REQUEST)
+    expect(metaOf(t)[LAUNCHER]).toEqual({ codexExecutable: script })
+    expect(metaOf(t)[STATE]).toEqual(sandboxState({ permissions: 'read-only', cwd: folder, codexExecutable: null }))
+    expect(metaOf(t)[STATE]).not.toHaveProperty('codexLinuxSandboxExe')
   })
 
   test('a launcher that is replaced after its probe is not named; where it was put back unchanged it is', async () => {

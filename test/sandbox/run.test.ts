@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { spawn } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { readSandbox, SandboxLauncherError, SandboxOutputError } from '../../src/sandbox/index.ts'
 import { isAlive, until } from '../cases/driver.ts'
 import { folder, metaOf, passing, RUNS, script } from './launchers.ts'
@@ -101,6 +101,10 @@ describe('a launcher that fails is an error of its own', () => {
         'echo >&2; ',
       ),
     ],
+    [
+      'a warning before it',
+      'printf "WARNING: proceeding, even though ...\\nError: invalid --sandbox-state-json value: missing field\\n" >&2; exit 1',
+    ],
     ['no namespaces', 'echo "bwrap: No permissions to create new namespace" >&2; exit 1'],
   ])('%s', async (_what, body) => {
     const failing = withLauncher(passing(body)).run('true')
@@ -141,6 +145,8 @@ describe('whose status it is', () => {
       'command',
     ],
     ['words of no launcher', passing(RUNS), 'echo "ls: no such file" >&2; exit 2', 2, 'command'],
+    ['a warning of the launcher, then silence', passing(`echo "WARNING: x" >&2\n${RUNS}`), 'exit 1', 1, 'unknown'],
+    ['a warning of the launcher, then words', passing(`echo "WARNING: x" >&2\n${RUNS}`), 'echo y >&2; exit 1', 1, 'command'],
     ['words that both may use', passing(RUNS), 'echo "Error: No such file or directory (os error 2)" >&2; exit 1', 1, 'unknown'],
   ])('%s', async (_what, body, command, code, from) => {
     const sandbox = withLauncher(body)
@@ -163,6 +169,43 @@ describe('spawn', () => {
     expect(await text(child.stdout!)).toBe('one\ntwo\n')
     expect(await text(child.stderr!)).toBe('err\n')
     expect(await child.ended).toEqual({ code: 1, signal: null, from: 'command' })
+  })
+
+  test.runIf(process.platform === 'linux')('streams are pipes, not sockets, and leave no files', async () => {
+    const sandbox = withLauncher(RUNS)
+    const tmp = folder()
+    vi.stubEnv('TMPDIR', tmp)
+    try {
+      const look = 'readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2'
+      expect((await sandbox.run('sh', ['-c', look], { input: '' })).stdout).toMatch(/^(?:pipe:\[\d+\]\n|\/.*\/\d( \(deleted\))?\n){3}$/)
+      const child = sandbox.spawn('sh', ['-c', 'cat; echo err >&2; exit 3'])
+      expect(child.stdio.slice(0, 3)).toEqual([child.stdin, child.stdout, child.stderr])
+      child.stdin!.end('in')
+      const closed = once(child, 'close')
+      expect(await text(child.stdout!)).toBe('in')
+      expect(await text(child.stderr!)).toBe('err\n')
+      expect(await closed).toEqual([3, null])
+      expect(readdirSync(tmp)).toEqual([])
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  test('close comes after the last byte, also where much is printed; no file stays open', async () => {
+    const sandbox = withLauncher(RUNS)
+    const files = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0)
+    const before = files()
+    for (let at = 0; at < 10; at++) {
+      const child = sandbox.spawn('head', ['-c', '1000000', '/dev/zero'], { stdio: ['ignore', 'pipe', 'inherit'] })
+      let length = 0
+      child.stdout!.on('data', (chunk: Buffer) => (length += chunk.length))
+      await once(child, 'close')
+      expect(length).toBe(1_000_000)
+    }
+    await Promise.allSettled([1, 2, 3].map(() => readSandbox(metaOf(state, join(folder(), 'gone'))).run('true')))
+    expect(() => sandbox.spawn('true', ['\0'])).toThrow(TypeError)
+    await until(() => files() <= before)
+    expect(files()).toBeLessThanOrEqual(before)
   })
 
   test('an end is told where nobody reads, or there is nothing to read', async () => {
