@@ -75,7 +75,7 @@ function write(run: PipelineRun, isRepeated = false): Promise<JsonObject> {
         run.sent = before
         // what could not be written as JSON was no request in the first place
         run.arguments.own()
-      } else if (sent === 'unknown' && before === 'no') run.sent = 'unknown'
+      } else if (sent === 'unknown' && before !== 'yes') run.sent = 'unknown'
       if (!isRepeated && mayRepeat(call, error)) return refresh(run, true)
       throw error
     },
