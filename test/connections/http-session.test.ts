@@ -84,8 +84,7 @@ test('many calls that lose their session at once share the new one', async () =>
   )
   expect(at.count('initialize')).toBe(2)
   for (const [n, outcome] of outcomes.entries()) {
-    if (n % 2) expect(ends(outcome)).toEqual(['completed', 'OK', 'yes'])
-    else expect(ends(outcome)).toEqual(['server_failed', 'SERVER_EXITED', 'unknown'])
+    expect(ends(outcome)).toEqual(n % 2 ? ['completed', 'OK', 'yes'] : ['server_failed', 'SERVER_EXITED', 'unknown'])
   }
   expect(at.calls().filter((tool) => tool === 'echo')).toHaveLength(10)
 })

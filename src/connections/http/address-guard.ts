@@ -29,11 +29,12 @@ export class RefusedAddress extends Error {
 }
 
 /** The kind of an address, also of one that carries an IPv4 address. */
-export function placeOf(address: string, { process, IPv4 }: typeof ipaddr): Place {
-  const parsed = process(address)
+export function placeOf(address: string, library: typeof ipaddr): Place {
+  if (!library.isValid(address)) return 'never'
+  const parsed = library.process(address)
   const range = parsed.range()
   // NAT64: the last four bytes say where it leads
-  if (range === 'rfc6052') return placeOf(new IPv4(parsed.toByteArray().slice(-4)).toString(), { process, IPv4 } as typeof ipaddr)
+  if (range === 'rfc6052') return placeOf(parsed.toByteArray().slice(-4).join('.'), library)
   return PLACES[range] ?? 'never'
 }
 

@@ -3,7 +3,7 @@ import type { TaplineError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { HttpAnswer } from './http-client.ts'
 import type { HttpLink } from './http-link.ts'
-import { mediaType, messagesIn, pause, readEvents, readText } from './http-link.ts'
+import { idOf, mediaType, messagesIn, pause, readEvents, readText } from './http-link.ts'
 
 /** Tries to take up a stream that brought nothing new. */
 const TRIES = 5
@@ -121,9 +121,7 @@ export class HttpExchange {
 
   /** A refusal can be the answer: a JSON-RPC error for this request, or for none in particular. */
   #refusedWith(text: string): boolean {
-    const message = messagesIn(text)?.find(
-      ({ error, id }) => error !== undefined && (id === null || id === undefined || Number(id) === this.id),
-    )
+    const message = messagesIn(text)?.find((one) => one['error'] !== undefined && (one['id'] == null || idOf(one) === this.id))
     if (message === undefined || this.#abort.signal.aborted) return false
     this.#host.receive({ ...message, id: this.id })
     return true

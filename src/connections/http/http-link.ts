@@ -76,6 +76,11 @@ export function messagesIn(text: string): readonly JsonObject[] | null {
   return (Array.isArray(value) ? value : [value]).filter((one): one is JsonObject => isJsonObject(one) && one['jsonrpc'] === '2.0')
 }
 
+/** The id of an answer, which some servers give back as text; NaN where it is none of ours. */
+export function idOf({ id }: JsonObject): number {
+  return typeof id === 'number' ? id : typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN
+}
+
 /** Resolves after so many ms, or as soon as the signal aborts. */
 export function pause(ms: number, signal: AbortSignal, background = false): Promise<void> {
   return new Promise((resolve) => {

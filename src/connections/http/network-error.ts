@@ -35,6 +35,7 @@ export function networkProblem(error: unknown): NetworkProblem {
   const chain = causes(error)
   for (const one of chain) {
     const { code, syscall, message } = one as NodeJS.ErrnoException
+    if ((one as Error).name === 'HTTPParserError') return { text: 'its answer is no HTTP', code: null, sent: 'unknown' }
     if (typeof code !== 'string') continue
     if (code === 'TAPLINE_REFUSED_ADDRESS') return { text: `that is not allowed: ${message}`, code, sent: 'no' }
     if (REFUSED[code] !== undefined) return { text: `${REFUSED[code]} (${code})`, code, sent: 'no' }

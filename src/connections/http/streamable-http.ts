@@ -6,7 +6,7 @@ import type { HttpAnswer } from './http-client.ts'
 import type { ExchangeHost, Refusal } from './http-exchange.ts'
 import { HttpExchange } from './http-exchange.ts'
 import type { HttpLink } from './http-link.ts'
-import { readStart } from './http-link.ts'
+import { idOf, readStart } from './http-link.ts'
 import { followStandalone } from './standalone-stream.ts'
 
 const ACCEPT = 'application/json, text/event-stream'
@@ -108,7 +108,7 @@ export class StreamableHttp implements ExchangeHost {
   receive(message: JsonObject): void {
     if (this.#ended.signal.aborted) return
     // an answer that nobody waits for, or that came on another stream already
-    if (typeof message['method'] !== 'string' && this.#calls.get(Number(message['id']))?.take() !== true) return
+    if (typeof message['method'] !== 'string' && this.#calls.get(idOf(message))?.take() !== true) return
     this.link.deliver(message)
   }
 
