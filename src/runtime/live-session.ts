@@ -230,8 +230,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.release().then(() => this.#afterClose())
-    return this.#closing
+    return (this.#closing ??= this.release().then(() => this.#afterClose()))
   }
 
   /** Ends what runs, gives back the connections, disposes of the plugins. */
@@ -288,8 +287,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   }
 
   #changed(entry: CatalogEntry, connection: Connection, isNew: boolean): void {
-    const { tools } = connection
-    const isOther = tools !== null && this.tools.update(entry, tools)
+    const isOther = connection.tools !== null && this.tools.update(entry, connection.tools)
     if (isNew) return
     if (isOther) this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
     this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connectionStatus(connection) })
