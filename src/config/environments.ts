@@ -7,12 +7,14 @@ import { LOCAL } from '../servers/environment.ts'
 import type { Expansion } from './expand.ts'
 import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
 import { readApprovalPolicy, readPermissions } from './governance.ts'
+import { ENVIRONMENT } from './keys.ts'
 import { runsHere } from './server.ts'
+import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { Member, Report, Value } from './value.ts'
 import { duplicateKey, quoted, toJson } from './value.ts'
 
-const KEYS: readonly string[] = ['executor', 'cwd', 'extraRoots', 'permissions', 'approvalPolicy', 'mcpServers', 'codexExecutable']
+const KEYS: readonly string[] = keysOf(ENVIRONMENT)
 /** Keys of the format that this version does not act on. */
 const LATER: ReadonlySet<string> = new Set(['discover', 'pluginRoots', 'plugins', 'reviewer'])
 /** Options that executors of other kinds have beside `executor`; the executor itself checks them. */

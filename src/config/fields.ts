@@ -1,5 +1,7 @@
 /** Reads the members of one object by name and takes down what is wrong with them. */
 import { nearest } from '../nearest.ts'
+import type { Bounds } from './shape.ts'
+import { LONGEST_SEC } from './shape.ts'
 import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from './value.ts'
 import { duplicateKey, kindName, quoted } from './value.ts'
 
@@ -13,9 +15,6 @@ export interface FieldOptions {
   /** gets the unknown keys in place of the report */
   readonly onUnknown?: (member: Member) => void
 }
-
-/** The longest time limit of a configuration, in seconds: one day. */
-const LONGEST_SEC = 86_400
 
 /** The members of one object. Making it reports unknown and repeated keys; reading a member reports a wrong type and gives `undefined`. */
 export class Fields {
@@ -113,7 +112,7 @@ export class Fields {
   }
 
   /** A whole number within the bounds. */
-  whole(name: string, least: number, most: number): number | undefined {
+  whole(name: string, { least, most }: Bounds): number | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
     if (value.kind === 'number' && Number.isInteger(value.number) && value.number >= least && value.number <= most) return value.number

@@ -2,11 +2,10 @@
 import path from 'node:path'
 import type { ApprovalPolicy, PermissionProfile } from '../servers/environment.ts'
 import { choiceOf, Fields } from './fields.ts'
+import { GRANULAR, OPAQUE, POLICIES, PROFILE, PROFILES } from './keys.ts'
+import { keysOf } from './shape.ts'
 import type { ObjectValue, Report, Value } from './value.ts'
 import { kindName, toJson } from './value.ts'
-
-const POLICIES = ['on-request', 'untrusted', 'never'] as const
-const PROFILES = ['read-only', 'workspace-write', 'full-access', 'external'] as const
 
 /** A name, or `{ granular: { mcpElicitations } }`; undefined and a mistake for anything else. */
 export function readApprovalPolicy(value: Value, report: Report): ApprovalPolicy | undefined {
@@ -17,7 +16,7 @@ export function readApprovalPolicy(value: Value, report: Report): ApprovalPolicy
       report(value.where, `${value.path} must be a name or { "granular": { "mcpElicitations": true or false } }`)
     return undefined
   }
-  const fields = new Fields(granular, ['mcpElicitations'], report)
+  const fields = new Fields(granular, keysOf(GRANULAR), report)
   const mcpElicitations = fields.boolean('mcpElicitations')
   if (mcpElicitations !== undefined) return { granular: { mcpElicitations } }
   if (!fields.has('mcpElicitations')) report(granular.where, `${granular.path} needs "mcpElicitations": true or false`)
@@ -32,7 +31,7 @@ export function readPermissions(value: Value, folder: string, report: Report): P
 }
 
 function readOpaque(value: ObjectValue, report: Report): PermissionProfile | undefined {
-  const state = new Fields(value, ['type', 'sandboxState'], report).value('sandboxState')
+  const state = new Fields(value, keysOf(OPAQUE), report).value('sandboxState')
   if (state?.kind === 'text') return { type: 'opaque', sandboxState: state.text }
   if (state?.kind === 'object')
     return {
@@ -47,7 +46,7 @@ function readOpaque(value: ObjectValue, report: Report): PermissionProfile | und
 }
 
 function readProfile(value: ObjectValue, folder: string, report: Report): PermissionProfile | undefined {
-  const fields = new Fields(value, ['type', 'networkAccess', 'writableRoots', 'excludeSlashTmp', 'excludeTmpdirEnvVar'], report)
+  const fields = new Fields(value, keysOf(PROFILE), report)
   if (!fields.has('type'))
     report(value.where, `${value.path} needs "type": ${[...PROFILES, 'opaque'].map((name) => `"${name}"`).join(' or ')}`)
   const type = fields.choice('type', PROFILES)

@@ -3,11 +3,11 @@ import path from 'node:path'
 import type { JsonObject } from '../json.ts'
 import type { HookModule } from './config.ts'
 import { Fields } from './fields.ts'
+import { HOOK, PACKAGE_NAME } from './keys.ts'
+import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ObjectValue, Report, TextValue, Value } from './value.ts'
 import { kindName, toJson } from './value.ts'
-
-const KEYS: readonly string[] = ['module', 'package', 'options', 'environments', 'servers', 'tools', 'mode']
 
 /** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
 export function readHooks(value: Value, source: Source, report: Report): readonly HookModule[] {
@@ -37,7 +37,7 @@ function readHook(value: Value, source: Source, report: Report): HookModule | nu
 }
 
 function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'folder' | 'where'>, report: Report): HookModule | null {
-  const fields = new Fields(value, KEYS, report)
+  const fields = new Fields(value, keysOf(HOOK), report)
   if (fields.has('module') === fields.has('package')) {
     report(value.where, `${value.path} needs "module" (a path) or "package" (a name), one of the two`)
     return null
@@ -86,7 +86,7 @@ function readEnvironmentFilter(fields: Fields): readonly (string | null)[] | und
 
 function packageName(name: TextValue | undefined, fields: Fields): string | null {
   if (name === undefined) return null
-  if (/^(@[\w.~-]+\/)?[\w~-][\w.~-]*(\/[\w.~/-]+)?$/.test(name.text) && !name.text.includes('..')) return name.text
+  if (PACKAGE_NAME.test(name.text)) return name.text
   fields.reject('package', 'must be the name of a package; a file goes under "module"')
   return null
 }

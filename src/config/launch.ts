@@ -7,13 +7,10 @@ import type { Expansion, Variables } from './expand.ts'
 import { looksSecret, lookUp, refersToVariable } from './expand.ts'
 import { readEnvFile } from './env-file.ts'
 import { Fields } from './fields.ts'
+import { ENV_VAR, HTTP, STDIO, TYPES, VARIABLE_NAME, VARIABLE_SOURCES } from './keys.ts'
+import { keysOf } from './shape.ts'
 import type { Report, TextValue } from './value.ts'
 import { kindName, quoted, reportDuplicates } from './value.ts'
-
-export const STDIO_KEYS: readonly string[] = ['command', 'args', 'env', 'envVars', 'cwd']
-export const HTTP_KEYS: readonly string[] = ['url', 'httpHeaders', 'envHttpHeaders', 'bearerTokenEnvVar']
-/** What other clients call the two transports. */
-const TYPES = ['stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'] as const
 
 export interface LaunchContext {
   /** absolute; the default `cwd`, and what a relative command or `cwd` is resolved against */
@@ -54,7 +51,7 @@ export function readLaunch(fields: Fields, context: LaunchContext): ReadLaunch |
   }
   if (type !== undefined && (type === 'stdio') === http)
     fields.reject('type', `does not go with "${http ? 'url' : 'command'}"; leave it out`)
-  for (const key of http ? STDIO_KEYS : HTTP_KEYS) {
+  for (const key of keysOf(http ? STDIO : HTTP)) {
     if (fields.has(key)) fields.reject(key, `belongs to servers with "${http ? 'command' : 'url'}"; take it out`)
   }
   return http ? readHttp(fields, context) : readStdio(fields, context)
@@ -109,11 +106,11 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
 function readEnvVars(fields: Fields, { here, variables, secrets, report }: LaunchContext): readonly string[] {
   const names: string[] = []
   for (const item of fields.list('envVars')?.items ?? []) {
-    const entry = item.kind === 'object' ? new Fields(item, ['name', 'source'], report) : null
+    const entry = item.kind === 'object' ? new Fields(item, keysOf(ENV_VAR), report) : null
     if (entry !== null && !entry.has('name')) report(item.where, `${item.path} needs "name": the name of a variable`)
     if (item.kind !== 'text' && entry === null) report(item.where, `${item.path} must be the name of a variable, not ${kindName(item)}`)
     const name = item.kind === 'text' ? item : entry?.text('name')
-    const isFarOnly = entry?.choice('source', ['local', 'remote']) === 'remote' && !here
+    const isFarOnly = entry?.choice('source', VARIABLE_SOURCES) === 'remote' && !here
     if (name === undefined || !isVariableName(name, report) || isFarOnly) continue
     names.push(name.text)
     const value = looksSecret(name.text) ? lookUp(variables, name.text) : undefined
@@ -237,7 +234,7 @@ function readTexts(fields: Fields, name: string, report: Report, loose = false):
 }
 
 function isVariableName(value: TextValue, report: Report): boolean {
-  if (/^[^=\0\s${}]+$/.test(value.text)) return true
+  if (VARIABLE_NAME.test(value.text)) return true
   report(value.where, `${value.path} must be the bare name of a variable, without \${}`)
   return false
 }

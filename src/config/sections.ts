@@ -9,15 +9,13 @@ import { Fields, objectOf } from './fields.ts'
 import { readForeign } from './foreign-sections.ts'
 import { readHooks } from './hook-entries.ts'
 import type { Input } from './inputs.ts'
+import { FILE_TOP, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP } from './keys.ts'
+import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ListValue, Member, Report, TextValue, Value } from './value.ts'
 import { duplicateKey, kindName } from './value.ts'
 
-const CODE_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'features', 'naming']
-const FILE_KEYS = [...CODE_KEYS, 'hooks', 'store', 'plugins', 'flags', '$schema']
 const NO_INPUTS: ReadonlyMap<string, Input> = new Map()
-const SHORTEST_NAME = 64
-const LONGEST_NAME = 128
 
 /** What one source says. */
 export interface Sections {
@@ -62,10 +60,11 @@ export function readSections(root: Value, source: Source, context: SectionContex
   if (source.format !== 'tapline') return { ...nothing, ...readForeign(object, source, context) }
 
   const { report, cwd, expansion } = context
-  const fields = new Fields(object, source.kind === 'host' ? CODE_KEYS : FILE_KEYS, report)
+  const fields = new Fields(object, keysOf(source.kind === 'host' ? TOP : FILE_TOP), report)
   const environments = fields.value('environments')
   const hooks = fields.value('hooks')
   const selected = fields.list('selectedEnvironments')
+  fields.text('$schema')
   rejectLater(fields, source, context)
   return {
     source,
@@ -116,10 +115,10 @@ function readFeatures(fields: Fields, report: Report): LoadedConfig['features'] 
 function readNaming(fields: Fields, report: Report): Sections['naming'] {
   const object = fields.section('naming')
   if (object === undefined) return {}
-  const naming = new Fields(object, ['scheme', 'maxLength'], report)
-  const scheme = naming.choice('scheme', ['stable', 'codex'])
+  const naming = new Fields(object, keysOf(NAMING), report)
+  const scheme = naming.choice('scheme', SCHEMES)
   if (scheme === 'codex' && naming.has('maxLength')) naming.reject('maxLength', 'belongs to the scheme "stable"; take it out')
-  const maxLength = naming.whole('maxLength', SHORTEST_NAME, LONGEST_NAME)
+  const maxLength = naming.whole('maxLength', NAME_LENGTH)
   return { ...(scheme !== undefined && { scheme }), ...(maxLength !== undefined && { maxLength }) }
 }
 
@@ -132,7 +131,7 @@ function readStore(fields: Fields, source: Source, { report, diagnose, home }: S
   }
   const object = fields.section('store')
   if (object === undefined) return null
-  const store = new Fields(object, ['file', 'redis'], report)
+  const store = new Fields(object, [...keysOf(STORE), 'redis'], report)
   if (store.has('redis')) store.reject('redis', 'is not supported by this version; use "file"')
   const folder = store.word('file')?.text
   if (folder === undefined) {

@@ -14,39 +14,18 @@ import type { Variables } from './expand.ts'
 import { Expansion } from './expand.ts'
 import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
 import { FOREIGN_KEYS, HARMLESS, rejectForeign } from './foreign-keys.ts'
-import { HTTP_KEYS, NO_LAUNCH, readLaunch, STDIO_KEYS } from './launch.ts'
+import { HTTP, MODES, OUTPUT_SCHEMA, POLICY, PROTOCOLS, RESULT_BYTES, SHARING, SPELLINGS, STDIO, TOOL } from './keys.ts'
+import { NO_LAUNCH, readLaunch } from './launch.ts'
+import { keysOf, LONGEST_SEC } from './shape.ts'
 import type { Source } from './source.ts'
 import type { Member, Mistake, ObjectValue, Report } from './value.ts'
 import { quoted, reportDuplicates } from './value.ts'
 
-const POLICY_KEYS = [
-  'enabled',
-  'required',
-  'startupTimeoutSec',
-  'toolTimeoutSec',
-  'toolTotalTimeoutSec',
-  'enabledTools',
-  'disabledTools',
-  'defaultToolsApprovalMode',
-  'tools',
-  'trustAnnotations',
-  'supportsParallelToolCalls',
-  'sharing',
-  'maxResultBytes',
-  'protocol',
-  'outputSchema',
-  'environment',
-  'installation',
-]
-/** What a server may have; `type` and `disabled` are how other clients write it. */
-const SERVER_KEYS: readonly string[] = [...STDIO_KEYS, ...HTTP_KEYS, ...POLICY_KEYS, 'type', 'disabled']
+/** What a server may have; `type` and `disabled` are how other clients write it, and so is `headers`, an alias. */
+const SERVER_KEYS: readonly string[] = keysOf({ ...STDIO, ...HTTP, ...POLICY, ...SPELLINGS }).filter((key) => key !== 'headers')
 const ALIASES: ReadonlyMap<string, string> = new Map([['headers', 'httpHeaders']])
 /** Keys of the format that this version does not act on. */
 const LATER: ReadonlySet<string> = new Set(['oauth', 'scopes', 'oauthResource', 'oauth_resource'])
-/** Bytes: room for a message of ours at least, and no more than one frame of a server can have. */
-const SMALLEST_RESULT = 1024
-const LARGEST_RESULT = 64 * 1024 * 1024
-const MODES = ['auto', 'writes', 'prompt', 'approve', 'deny'] as const
 
 export interface ServerContext {
   readonly source: Source
@@ -186,15 +165,16 @@ function trusts(written: boolean | undefined, byUser: boolean | undefined, sourc
 function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report): ServerPolicy {
   const disabled = fields.boolean('disabled')
   if (disabled !== undefined && fields.has('enabled')) fields.reject('disabled', 'and "enabled" say the same thing twice; take one out')
-  const protocol = fields.choice('protocol', ['auto', '2025-11-25', '2026-07-28'])
-  if (protocol === '2026-07-28') fields.reject('protocol', '"2026-07-28" is not supported by this version; use "auto"')
+  const protocol = readProtocol(fields)
   const enabledTools = fields.texts('enabledTools')
   const total = fields.seconds('toolTotalTimeoutSec')
   return Object.freeze({
     enabled: fields.boolean('enabled') ?? !(disabled ?? false),
     required: fields.boolean('required') ?? DEFAULT_POLICY.required,
     startupTimeoutMs:
-      fields.seconds('startupTimeoutSec') ?? fields.whole('startupTimeoutMs', 1, 86_400_000) ?? DEFAULT_POLICY.startupTimeoutMs,
+      fields.seconds('startupTimeoutSec') ??
+      fields.whole('startupTimeoutMs', { least: 1, most: LONGEST_SEC * 1000 }) ??
+      DEFAULT_POLICY.startupTimeoutMs,
     toolTimeoutMs: fields.seconds('toolTimeoutSec') ?? DEFAULT_POLICY.toolTimeoutMs,
     toolTotalTimeoutMs: total ?? null,
     enabledTools: enabledTools === undefined ? null : new Set(enabledTools.map((tool) => tool.text)),
@@ -202,12 +182,19 @@ function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report): 
     defaultApprovalMode: fields.choice('defaultToolsApprovalMode', MODES) ?? DEFAULT_POLICY.defaultApprovalMode,
     toolApprovalModes: readModes(fields, report),
     trustAnnotations,
-    outputSchema: fields.choice('outputSchema', ['enforce', 'report']) ?? DEFAULT_POLICY.outputSchema,
+    outputSchema: fields.choice('outputSchema', OUTPUT_SCHEMA) ?? DEFAULT_POLICY.outputSchema,
     supportsParallelToolCalls: fields.boolean('supportsParallelToolCalls') ?? DEFAULT_POLICY.supportsParallelToolCalls,
-    sharing: fields.choice('sharing', ['session', 'runtime']) ?? DEFAULT_POLICY.sharing,
-    maxResultBytes: fields.whole('maxResultBytes', SMALLEST_RESULT, LARGEST_RESULT) ?? DEFAULT_POLICY.maxResultBytes,
-    protocol: protocol === '2025-11-25' ? protocol : DEFAULT_POLICY.protocol,
+    sharing: fields.choice('sharing', SHARING) ?? DEFAULT_POLICY.sharing,
+    maxResultBytes: fields.whole('maxResultBytes', RESULT_BYTES) ?? DEFAULT_POLICY.maxResultBytes,
+    protocol: protocol ?? DEFAULT_POLICY.protocol,
   })
+}
+
+function readProtocol(fields: Fields): ServerPolicy['protocol'] | undefined {
+  const written = fields.value('protocol')
+  if (written?.kind !== 'text' || written.text !== '2026-07-28') return fields.choice('protocol', PROTOCOLS)
+  fields.reject('protocol', '"2026-07-28" is not supported by this version; use "auto"')
+  return undefined
 }
 
 function readModes(fields: Fields, report: Report): ReadonlyMap<string, ApprovalMode> {
@@ -217,7 +204,7 @@ function readModes(fields: Fields, report: Report): ReadonlyMap<string, Approval
   reportDuplicates(tools, report)
   for (const { name, value } of tools.members) {
     const object = objectOf(value, report)
-    const mode = object && new Fields(object, ['approvalMode'], report).choice('approvalMode', MODES)
+    const mode = object && new Fields(object, keysOf(TOOL), report).choice('approvalMode', MODES)
     if (mode !== undefined) modes.set(name, mode)
   }
   return modes

@@ -2,14 +2,18 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import type { Config, LoadedConfig } from '../../src/config/config.ts'
 import type { ConfigFile } from '../../src/config/load.ts'
+import { formatOf } from '../../src/config/format.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { parseFile } from '../../src/config/parse-file.ts'
+import { toJson } from '../../src/config/value.ts'
 import type { TaplineError } from '../../src/errors.ts'
 import { isTaplineError } from '../../src/errors.ts'
 import { Secrets } from '../../src/secrets.ts'
 import type { ServerRegistration } from '../../src/servers/definition.ts'
+import { against } from './schema.ts'
 
 const made: string[] = []
 afterAll(() => {
@@ -38,11 +42,21 @@ export interface Given {
   readonly cwd?: string
 }
 
-export function load(
+export async function load(
   files: readonly ConfigFile[],
   { host, env = {}, secrets = new Secrets(), cwd = os.tmpdir() }: Given = {},
 ): Promise<LoadedConfig> {
-  return loadConfig({ files, env, secrets, cwd, ...(host && { host }) })
+  const loaded = await loadConfig({ files, env, secrets, cwd, ...(host && { host }) })
+  for (const file of files) await expectInSchema(path.resolve(cwd, file.path), loaded)
+  return loaded
+}
+
+/** What the readers take without a mistake, the schema for editors takes too. */
+async function expectInSchema(file: string, { diagnostics }: LoadedConfig): Promise<void> {
+  if (diagnostics.some(({ severity, where }) => severity !== 'info' && where?.startsWith(file))) return
+  const root = await parseFile(fs.readFileSync(file), file, () => {})
+  if (root === null || formatOf(file, root) !== 'tapline') return
+  expect(against(toJson(root, () => {})), file).toEqual([])
 }
 
 /** Loads one file called `name`, named by the user, in a folder of its own. */
