@@ -3,17 +3,21 @@ import { stat } from 'node:fs/promises'
 import type { LoadedConfig } from '../config/config.ts'
 import { asTaplineError } from '../errors.ts'
 import { captureFlags } from '../flags/capture.ts'
+import type { FlagSources } from '../flags/capture.ts'
+import type { CapturedFlags } from '../flags/flag.ts'
 import { FlagRegistry } from '../flags/registry.ts'
+import { selectResolver } from '../pipeline/select-resolver.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import { displayKey, KeyRegistry } from '../servers/key.ts'
 
-/** Errors: flags and hook modules that end every command. Warnings: servers that will not start, and those that are shadowed. */
-export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+/** Errors: flags and hook modules that end every command. Warnings: servers that will not start, and those that are shadowed, by a key or (as the flags are now) by a name. */
+export async function furtherFindings(loaded: LoadedConfig, sources: Omit<FlagSources, 'features'>): Promise<readonly Diagnostic[]> {
   const found: Diagnostic[] = []
+  let flags: CapturedFlags | null = null
   try {
-    captureFlags(new FlagRegistry(), { features: loaded.features })
+    flags = captureFlags(new FlagRegistry(), { ...sources, features: loaded.features })
   } catch (error) {
     const { code, message, where } = asTaplineError(error, 'FLAG_BAD_VALUE')
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
@@ -33,7 +37,10 @@ export async function furtherFindings(loaded: LoadedConfig): Promise<readonly Di
         found.push({ code: 'server_will_not_start', severity: 'warning', message: problem, owner: registration.key, where })
     }
   }
-  return [...found, ...builder.build(new KeyRegistry(), 1).diagnostics]
+  const catalog = builder.build(new KeyRegistry(), 1)
+  const { selectedEnvironments, naming } = loaded
+  const shadowed = flags === null ? [] : selectResolver(flags, catalog, selectedEnvironments, naming.maxLength).view.diagnostics
+  return [...found, ...catalog.diagnostics, ...shadowed]
 }
 
 async function problemOf({ key, launch, policy, problem }: ServerRegistration): Promise<string | null> {

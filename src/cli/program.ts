@@ -135,7 +135,7 @@ export function createProgram(host: ProgramHost): Command {
     .description('list every flag with its value and where that comes from')
     .action(action(async (context) => (await import('./commands/flags.ts')).list(context)))
 
-  const configuration = program.command('config').description('check and show the configuration')
+  const configuration = program.command('config').description('check and show the configuration, and what it may hold')
   configuration
     .command('check')
     .description('report every mistake with file, line and column')
@@ -144,6 +144,10 @@ export function createProgram(host: ProgramHost): Command {
     .command('show')
     .description('print the merged configuration with the place of every value')
     .action(action(async (context) => (await import('./commands/config.ts')).show(context)))
+  configuration
+    .command('schema')
+    .description('print the JSON Schema of tapline.json, for editors')
+    .action(action(async (context) => (await import('./commands/config.ts')).schema(context)))
 
   program
     .command('trust')

@@ -5,6 +5,7 @@ import type { CliContext } from './context.ts'
 import { EXIT_DONE, EXIT_FAILED, statusOfCode } from './exit-status.ts'
 import { asksForJson } from './globals.ts'
 import type { Globals } from './globals.ts'
+import { unknownTopic } from './help-topic.ts'
 import { Interrupt } from './interrupt.ts'
 import { Output } from './output.ts'
 import { createProgram, VersionShown } from './program.ts'
@@ -46,14 +47,16 @@ export async function main(argv: readonly string[]): Promise<void> {
     }
   }
 
+  const program = createProgram({
+    color,
+    run: runCommand,
+    writeHelp: (text) => void (help += text),
+    writeUsage: (text) => void (usage += text),
+  })
   try {
-    await createProgram({
-      color,
-      run: runCommand,
-      writeHelp: (text) => void (help += text),
-      writeUsage: (text) => void (usage += text),
-    }).parseAsync(argv, { from: 'user' })
-  } catch (error) {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (thrown) {
+    const error = thrown instanceof CommanderError && thrown.code === 'commander.help' ? (unknownTopic(program) ?? thrown) : thrown
     if (usage !== '' && !out.json) out.line(usage)
     // help that was asked for is no failure; commander gives `process.exitCode` for it, which stands at "failed" here
     status = help !== '' ? EXIT_DONE : await report(error, out, interrupt)

@@ -40,11 +40,11 @@ export function captureFlags(registry: FlagRegistry, sources: FlagSources = {}):
 }
 
 const SWITCH_TEXT: ReadonlyMap<string, boolean> = new Map([
-  ['on', true],
   ['true', true],
-  ['1', true],
-  ['off', false],
   ['false', false],
+  ['on', true],
+  ['off', false],
+  ['1', true],
   ['0', false],
 ])
 
@@ -58,11 +58,13 @@ function read(flag: Flag, value: FlagValue, where: string): FlagValue {
       return Number(value)
     }
   }
-  throw badValue(flag, value, where)
+  // here a text is read too, where a file has true or false
+  const taken = typeof flag.default === 'boolean' ? [...SWITCH_TEXT.keys()].join(', ') : allowedValues(flag)
+  throw badValue(flag, value, where, taken)
 }
 
-function badValue(flag: Flag, value: unknown, where: string): TaplineError {
-  const message = `the flag "${flag.name}" cannot be ${JSON.stringify(value)} (${where}): it is one of ${allowedValues(flag)}`
+function badValue(flag: Flag, value: unknown, where: string, taken = allowedValues(flag)): TaplineError {
+  const message = `the flag "${flag.name}" cannot be ${JSON.stringify(value)} (${where}): it is one of ${taken}`
   return new TaplineError('FLAG_BAD_VALUE', message, { where, data: { name: flag.name } })
 }
 

@@ -35,6 +35,21 @@ test('the word help says what the option says, and is no failure', { timeout: LI
   }
 })
 
+test('help about a command that does not exist names it, and the nearest one', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  for (const [args, message] of [
+    [['help', 'nosuch'], /there is no command "nosuch"/],
+    [['help', 'tols'], /there is no command "tols" \(did you mean "tools"\?\)/],
+    [['config', 'help', 'chek'], /there is no command "chek" \(did you mean "check"\?\)/],
+    [[], /no command was given/],
+    [['config'], /no command was given/],
+  ] as const) {
+    const { status, stdout, stderr } = await at.run(args)
+    expect([args, status, stdout]).toEqual([args, 2, ''])
+    expect(stderr).toMatch(message)
+  }
+})
+
 test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
   await using at = await Place.make()
   const loads = at.path('loads.txt')
@@ -108,6 +123,68 @@ test('config check tells every mistake with its place', { timeout: LIMIT }, asyn
   expect(people.stdout).toMatch(/c\.json:2:\d+: .*mcpServers[\s\S]*not ok: 2 errors/)
   const tools = await at.run(['tools', '--config', 'c.json'])
   expect(tools.stderr).toMatch(/error: the configuration has 2 mistakes.*\n {2}\S*c\.json:2:\d+: [\s\S]*\n {2}\S*c\.json:3:\d+: /)
+})
+
+test('config check tells who loses a bare name, as the flag is now', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  const environments = { a: { mcpServers: { files: server('a') } }, b: { mcpServers: { files: server('b'), Files: server('c') } } }
+  await at.write('c.json', { environments })
+  const codes = async (...more: string[]): Promise<string[]> => {
+    const { status, json } = await at.run(['config', 'check', '--config', 'c.json', '--json', ...more])
+    expect(status).toBe(0)
+    return json.diagnostics.map((one: any) => `${one.code} ${one.owner?.display ?? ''}`.trim())
+  }
+  expect(await codes()).toEqual(['names_differ_only_in_case', 'shadowed files (environment b)'])
+  expect(await codes('--enable', 'multi_environment_mcp')).toEqual(['names_differ_only_in_case'])
+  const bad = await at.run(['config', 'check', '--config', 'c.json', '--json', '--flag', 'multi_environment_mcp=maybe'])
+  expect([bad.status, bad.json.diagnostics[0].message]).toEqual([2, expect.stringContaining('it is one of true, false, on, off, 1, 0')])
+  await at.write('d.json', { environments, selectedEnvironments: ['c'] })
+  const absent = await at.run(['config', 'check', '--config', 'd.json', '--json'])
+  expect([absent.status, absent.json.diagnostics]).toMatchObject([
+    2,
+    [{ where: expect.stringMatching(/d\.json:1:\d+$/), message: expect.stringContaining('there is no environment "c"') }],
+  ])
+})
+
+test('config schema is JSON Schema, on stdout alone', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  for (const more of [[], ['--json']]) {
+    const { status, json, stderr } = await at.run(['config', 'schema', ...more])
+    expect([status, json.$schema, json.properties.mcpServers.$ref, stderr]).toEqual([
+      0,
+      'http://json-schema.org/draft-07/schema#',
+      '#/definitions/servers',
+      '',
+    ])
+  }
+})
+
+test('config show and check on files of every format', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  await at.write('tapline.toml', '[mcp_servers.toml]\ncommand = "node"\nenv = { API_TOKEN = "literal-1" }\n')
+  await at.write(
+    'config.toml',
+    'model = "m"\n[mcp_servers.codex]\nurl = "https://x.test/"\nhttp_headers = { Authorization = "literal-2" }\n',
+  )
+  await at.write('claude_desktop_config.json', { mcpServers: { claude: { command: 'node', env: { MY_KEY: 'literal-3' } } } })
+  await at.write('.vscode/mcp.json', {
+    inputs: [{ type: 'promptString', id: 'key', description: 'Key', password: true }],
+    servers: { vscode: { command: 'node', args: ['${input:key}'], env: { A: '${input:key}' } } },
+  })
+  const files = ['tapline.toml', 'config.toml', 'claude_desktop_config.json', '.vscode/mcp.json'].flatMap((name) => ['--config', name])
+  const { status, json, stdout } = await at.run(['config', 'show', '--json', ...files], { env: { TAPLINE_INPUT_KEY: 'given-secret' } })
+  expect(status).toBe(0)
+  expect(stdout).not.toMatch(/literal-|given-secret/)
+  expect(json.servers.map((one: any) => `${one.owner.name} ${one.where.replace(/^.*work\//, '')} ${one.problem}`)).toEqual([
+    'toml tapline.toml:1:14 null',
+    'codex config.toml:2:14 null',
+    expect.stringMatching(/^claude claude_desktop_config\.json:1:\d+ null$/),
+    expect.stringMatching(/^vscode \.vscode\/mcp\.json:1:\d+ null$/),
+  ])
+  const check = await at.run(['config', 'check', '--json', ...files])
+  expect(
+    check.json.diagnostics.find((one: any) => one.code === 'server_will_not_start' && /TAPLINE_INPUT_KEY/.test(one.message)),
+  ).toBeTruthy()
 })
 
 test('config show names places and hides secrets', { timeout: LIMIT }, async () => {

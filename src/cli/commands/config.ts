@@ -1,4 +1,4 @@
-/** `tapline config check` and `tapline config show`: what the files say, without starting or importing anything. */
+/** `tapline config check`, `show` and `schema`: what the files say and may say, without starting or importing anything. */
 import { isTaplineError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE, EXIT_USAGE } from '../exit-status.ts'
@@ -25,12 +25,23 @@ export async function show(context: CliContext): Promise<number> {
   return hasErrors(loaded.diagnostics) ? EXIT_USAGE : EXIT_DONE
 }
 
+/** Prints the JSON Schema of tapline.json, for editors; no file is read. */
+export async function schema({ out }: CliContext): Promise<number> {
+  const { configSchema } = await import('../../config/json-schema.ts')
+  const document = configSchema()
+  await out.result({ json: () => document, text: () => JSON.stringify(document, null, 2) })
+  return EXIT_DONE
+}
+
 /** Mistakes of the files as such stop the reading; here they are findings like the others. */
 async function findings(context: CliContext): Promise<Checked> {
   try {
     const { loaded } = await readConfiguration(context)
     const { furtherFindings } = await import('../findings.ts')
-    return { files: loaded.files, diagnostics: [...loaded.diagnostics, ...(await furtherFindings(loaded))] }
+    return {
+      files: loaded.files,
+      diagnostics: [...loaded.diagnostics, ...(await furtherFindings(loaded, { override: context.globals.flags, variables: context.env }))],
+    }
   } catch (error) {
     const mistakes = isTaplineError(error) && error.code === 'CONFIG_INVALID' ? mistakesOf(error) : []
     if (mistakes.length === 0) throw error

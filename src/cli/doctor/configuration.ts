@@ -23,7 +23,9 @@ export async function checkConfiguration(context: CliContext): Promise<{ checks:
     for (const { path } of loaded.files) checks.push({ check: 'configuration', status: 'ok', message: path })
     const { furtherFindings } = await import('../findings.ts')
     // whether a server starts is seen by starting it
-    const more = (await furtherFindings(loaded)).filter(({ code }) => code !== 'server_will_not_start')
+    const more = (await furtherFindings(loaded, { override: context.globals.flags, variables: context.env })).filter(
+      ({ code }) => code !== 'server_will_not_start',
+    )
     for (const one of [...loaded.diagnostics, ...more]) if (one.severity !== 'info') checks.push(found('configuration', one))
     checks.push(await checkFlags(context))
     return { checks, loaded }
