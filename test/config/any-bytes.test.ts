@@ -56,7 +56,9 @@ const piece = fc.constantFrom(
 )
 
 test('any bytes end in a configuration or in clear mistakes', async () => {
-  const isFine = async (bytes: string | Uint8Array): Promise<void> => expect(await read(bytes)).toEqual([])
+  const isFine = async (bytes: string | Uint8Array): Promise<void> => {
+    expect(await read(bytes)).toEqual([])
+  }
   await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), isFine), { numRuns: 100 })
   await fc.assert(
     fc.asyncProperty(
@@ -80,7 +82,9 @@ test('and so does any JSON, under every name', async () => {
     ),
   })).any
   await fc.assert(
-    fc.asyncProperty(value, async (any) => expect(await read(JSON.stringify(any))).toEqual([])),
+    fc.asyncProperty(value, async (any) => {
+      expect(await read(JSON.stringify(any))).toEqual([])
+    }),
     { numRuns: 300 },
   )
 }, 120_000)
