@@ -39,7 +39,7 @@ export async function furtherFindings(loaded: LoadedConfig, sources: Omit<FlagSo
   }
   const catalog = builder.build(new KeyRegistry(), 1)
   const { selectedEnvironments, naming } = loaded
-  const shadowed = flags === null ? [] : selectResolver(flags, catalog, selectedEnvironments, naming.maxLength).view.diagnostics
+  const shadowed = flags === null ? [] : selectResolver(flags, catalog, selectedEnvironments, naming).view.diagnostics
   return [...found, ...catalog.diagnostics, ...shadowed]
 }
 

@@ -162,6 +162,7 @@ const ODD: readonly unknown[] = [
   'enforce',
   'opaque',
   'stable',
+  'codex',
   'none of them',
   'a b',
   'default',
