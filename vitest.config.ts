@@ -5,7 +5,7 @@ import { reporters } from './scripts/report.mjs'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/real/**'],
+    exclude: ['test/real/**', 'test/chaos/**'],
     setupFiles: ['test/state-folder.ts'],
     reporters: reporters(),
     maxWorkers: os.availableParallelism() + 1, // the tests wait for child processes more than they compute

@@ -3,7 +3,7 @@ import { reporters } from './scripts/report.mjs'
 
 export default defineConfig({
   test: {
-    include: ['test/real/**/*.test.ts'],
+    include: ['test/real/**/*.test.ts', 'test/chaos/**/*.test.ts'],
     setupFiles: ['test/state-folder.ts'],
     reporters: reporters(),
     fileParallelism: false,
