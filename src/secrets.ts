@@ -5,7 +5,7 @@ import type { Json, JsonObject } from './json.ts'
 const SHORTEST = 6
 const INSTEAD = '[redacted]'
 /** Deepest level of a JSON value that is looked at; what is below is left out whole. */
-const DEEPEST = 500
+const DEEPEST = 1000
 
 /** The secret values of one runtime. Values enter when a configuration is read; texts leave through `redact`. */
 export class Secrets {

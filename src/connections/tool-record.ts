@@ -4,8 +4,8 @@ import { deepFreeze, digest, isJsonObject } from '../json.ts'
 import type { ToolAnnotations } from '../mcp.ts'
 import type { ToolRecord } from './connection.ts'
 
-/** Deepest nesting of a listed tool: canonical form and digest are recursive. */
-const DEEPEST = 200
+/** Deepest nesting of a listed tool: canonical form, digest and redaction are recursive. */
+const DEEPEST = 1000
 const ANY_OBJECT: JsonObject = Object.freeze({ type: 'object' })
 const NOTHING: JsonObject = Object.freeze({})
 
@@ -37,7 +37,7 @@ class ListedTool implements ToolRecord {
   }
 }
 
-/** The frozen record of one listed item; null for what has no name or is nested deeper than 200 levels. */
+/** The frozen record of one listed item; null for what has no name or is nested deeper than 1,000 levels. */
 export function toolRecord(item: JsonObject): ToolRecord | null {
   const { name } = item
   return typeof name === 'string' && name !== '' && isShallow(item, DEEPEST) ? new ListedTool(name, deepFreeze(item)) : null

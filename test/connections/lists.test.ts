@@ -101,6 +101,18 @@ test('a tool that is nested deeply enough to overflow a stack is left out', asyn
   expect(codes(diagnostics)).toEqual(['bad_item'])
 })
 
+test('a schema of 900 levels is listed as it came, and has a digest', async () => {
+  let schema: JsonObject = { type: 'object' }
+  for (let i = 0; i < 900; i++) schema = { a: schema }
+  const text = JSON.stringify(schema)
+  const { tools, diagnostics } = await readTools(
+    { key, page: () => Promise.resolve({ tools: [{ name: 'deep', inputSchema: schema }] } as JsonObject) },
+    1000,
+  )
+  expect([JSON.stringify(tools.get('deep')?.inputSchema) === text, diagnostics]).toEqual([true, []])
+  expect(tools.get('deep')?.digest).toMatch(/./)
+})
+
 test('a later page that fails cuts the list short; a server that ends fails it', async () => {
   const source = (code: 'SERVER_FAILED' | 'SERVER_EXITED') => ({
     key,
