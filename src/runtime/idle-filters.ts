@@ -2,14 +2,18 @@
 import type { SessionHooks } from '../hooks/session-hooks.ts'
 import { matchesGlob } from '../hooks/tap-filter.ts'
 import { nearest } from '../nearest.ts'
+import type { Catalog } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment } from '../servers/environment.ts'
 
 /** A warning for each environment that is not declared, and for each server that no declared one has the name of. */
 export function idleFilters(
   taps: SessionHooks['filters'],
-  environments: readonly string[],
-  servers: readonly string[],
+  declared: ReadonlyMap<string, Environment>,
+  catalog: Catalog,
 ): readonly Diagnostic[] {
+  const environments = [...declared.keys()]
+  const servers = catalog.entries.map(({ key }) => key.name)
   const found: Diagnostic[] = []
   for (const { spec, filters } of taps) {
     const tell = (what: string, name: string, known: readonly string[]): void => {

@@ -130,9 +130,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
       wheel,
     )
     this.pipeline = new Pipeline(this, this.#hooks)
-    const declared = parts.environments
-    const servers = runtime.catalog.entries.map(({ key }) => key.name)
-    for (const diagnostic of idleFilters(this.#hooks.filters, [...declared.keys()], servers)) this.report(diagnostic)
+    for (const diagnostic of idleFilters(this.#hooks.filters, parts.environments, runtime.catalog)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 
