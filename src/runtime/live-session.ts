@@ -246,8 +246,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     return this.close()
   }
 
-  // ---- what calls need (PipelineHost)
-
   log(line: string): void {
     this.#runtime.parts.logger?.info({ session: this.id }, this.secrets.redact(line))
   }
