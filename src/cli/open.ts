@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/config.ts'
 import type { ConfigFile } from '../config/load.ts'
 import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
+import type { Approvals } from '../runtime/approvals.ts'
 import type { Approver, Logger, Runtime, RuntimeOptions, Session } from '../runtime/types.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
@@ -172,6 +173,26 @@ export async function configurationFiles(context: CliContext): Promise<readonly 
   }
   const { assertTrusted } = await import('../config/trust.ts')
   return assertTrusted(await openStore(context), found)
+}
+
+/** The approvals of the store that the configuration names; nothing is started, and files that were only found have no say in it. Throws CONFIG_… for the others. */
+export async function openApprovals(context: CliContext): Promise<Approvals> {
+  const { globals, cwd, env, out } = context
+  const { discoverConfig } = await import('../config/discover.ts')
+  // a project file cannot name a store, and a broken one must not keep anybody from revoking
+  const files =
+    globals.config.length > 0 ? await configurationFiles(context) : (await discoverConfig(cwd, env)).filter(({ kind }) => kind === 'user')
+  const [{ loadConfig }, { Secrets }, { fileStore }, { ApprovalBook }, { runtimeApprovals }] = await Promise.all([
+    import('../config/load.ts'),
+    import('../secrets.ts'),
+    import('../storage/file-store.ts'),
+    import('../pipeline/approval-book.ts'),
+    import('../runtime/approvals.ts'),
+  ])
+  const { storeFolder } = await loadConfig({ files, env, secrets: new Secrets(), cwd })
+  const store = storeFolder === null ? await openStore(context) : fileStore(storeFolder)
+  const unreadable = (id: string): void => out.note(`the approval ${visibleLine(id)} cannot be read and does not count`)
+  return runtimeApprovals(new ApprovalBook(store, unreadable))
 }
 
 /** The store of the user: trust is always looked up there, whatever a file says about the store. */

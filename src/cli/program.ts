@@ -159,6 +159,16 @@ export function createProgram(host: ProgramHost): Command {
     .description('take that back')
     .argument('[dir]', 'the folder; default: this one')
     .action(action(async (context, folder) => (await import('./commands/untrust.ts')).run(context, folder as string | undefined)))
+  const approvals = program.command('approvals').description('show and revoke what tools may do for always')
+  approvals
+    .command('list')
+    .description('list what is allowed for always')
+    .action(action(async (context) => (await import('./commands/approvals.ts')).list(context)))
+  approvals
+    .command('revoke')
+    .description('ask about it again from now on')
+    .argument('<id>', 'its id, or the beginning of it')
+    .action(action(async (context, id) => (await import('./commands/approvals.ts')).revoke(context, id as string)))
   program
     .command('demo')
     .description('a tour on two small servers that come along')
@@ -189,7 +199,9 @@ function calling(command: Command): Command {
     .option('--environment <id>', 'its environment; thread-wide: the server without one')
     .option('--installation <name>', 'its installation; default: the one without a name')
     .addOption(
-      new Option('--approve <answer>', 'answer to the question whether the tool may run: once, session or deny').argParser(parseApprove),
+      new Option('--approve <answer>', 'answer to the question whether the tool may run: once, session, always or deny').argParser(
+        parseApprove,
+      ),
     )
     .option('--timeout <seconds>', 'limit of the whole call, the start of the server included', seconds)
     .option('--trace', 'show what every hook decided')

@@ -1,6 +1,8 @@
 /** `tapline/testing`: the real runtime on in-memory servers. Knows no test runner. */
 export { openTestRuntime } from './open-test-runtime.ts'
 export { scriptedServer } from './scripted-server.ts'
+export { storeRules } from './store-rules.ts'
+export type { StoreRule } from './store-rules.ts'
 export type {
   AskedQuestion,
   ScriptedServer,

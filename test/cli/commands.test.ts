@@ -68,7 +68,6 @@ test.each([
   [['tols'], /unknown command 'tols' \(Did you mean tools\?\)/],
   [['tools', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/],
   [['call', 'x', '{"a":}', '--config', 'c.json'], /not JSON.*line 1, column 6/],
-  [['call', 'x', '--approve', 'always', '--config', 'c.json'], /comes with a later version; use session/],
   [['tools', '--config', 'absent.json'], /absent\.json/],
   [['tools', '--config', 'bad.json'], /bad\.json:1:\d+/],
   [

@@ -68,7 +68,6 @@ test.each([
   [['call', 'x', '--timeout', 'soon'], /above 0/],
   [['--config'], /argument missing/],
   [['call', 'x', '--approve', 'maybe'], /--approve cannot be "maybe"/],
-  [['call', 'x', '--approve', 'always'], /needs the approvals store, which comes with a later version; use session/],
 ])('a mistake is told: %j', async (argv, message) => {
   await expect(parse(...argv)).rejects.toThrow(message)
 })
@@ -126,8 +125,8 @@ test('a call is named by visible name, or by server and raw name', () => {
   expect(() => targetOf('n', { installation: 'i' })).toThrow(/--installation needs --server/)
 })
 
-test('--approve takes three words', () => {
-  expect(['once', 'session', 'deny'].map(parseApprove)).toEqual(['once', 'session', 'deny'])
+test('--approve takes four words', () => {
+  expect(['once', 'session', 'always', 'deny'].map(parseApprove)).toEqual(['once', 'session', 'always', 'deny'])
   expect(() => parseApprove('toString')).toThrow(/cannot be/)
 })
 

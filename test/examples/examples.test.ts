@@ -69,6 +69,19 @@ test('harness-loop carries on through a broken request and a question', async ()
   ])
 })
 
+test('approvals: reviewed, asked once, asked again after a change, revoked', async () => {
+  expect(await run('approvals')).toEqual([
+    '? clear of notes (environment staging), 0 changes since the last yes: always',
+    'staging: completed - 0 deleted',
+    'staging: completed - 0 deleted',
+    'prod: refused - The call was refused: clear is not run in prod by an agent',
+    '? clear of notes (environment staging), 1 changes since the last yes: always',
+    'staging: completed - 0 deleted',
+    'revoked always clear of notes (environment staging): true',
+    'revoked always clear of notes (environment staging): true',
+  ])
+})
+
 test('with-hooks refuses, rewrites and writes the audit', async () => {
   const [added, cleared, ...audit] = await run('with-hooks')
   expect(added).toBe('completed - note 1: the code is [redacted]')
