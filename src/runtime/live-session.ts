@@ -6,7 +6,7 @@ import type { CapturedFlags } from '../flags/flag.ts'
 import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { CompleteResult, GetPromptResult, Method, ReadResourceResult } from '../mcp.ts'
+import type { CompleteResult, GetPromptResult, ReadResourceResult } from '../mcp.ts'
 import { ApprovalMemory } from '../pipeline/approval-memory.ts'
 import { send } from '../pipeline/dispatch.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
@@ -22,7 +22,6 @@ import { selectResolver } from '../pipeline/select-resolver.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
-import type { ServerKey } from '../servers/key.ts'
 import { connectionStatus } from './auth-status.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
 import { approvalLimit, reviewLimit } from './check-options.ts'
@@ -270,7 +269,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.#log.emit({ type: 'question', ...event })
   }
 
-  settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void {
+  settled(event: Parameters<PipelineHost['settled']>[0]): void {
     if (this.#log.isHeard) this.#log.emit({ type: 'settled', ...event })
   }
 

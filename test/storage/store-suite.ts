@@ -5,7 +5,6 @@ import { storeRules } from '../../src/testing/index.ts'
 /** What every store has to do, and what ours do beyond that; `open` gives a new, empty one. */
 export function storeSuite(open: () => Store): void {
   // the rule rejects where it is broken
-  // oxlint-disable-next-line vitest/expect-expect
   test.each(storeRules(open))('$name', ({ check }) => check())
 
   test('keys are any text, and are listed in the order in which they came', async () => {
