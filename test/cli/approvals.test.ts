@@ -18,7 +18,7 @@ test('always is kept in the store of the configuration, listed, and revoked by t
   expect((await at.run([...config, 'approvals', 'list'])).stdout).toBe('No tool is allowed for always.\n')
   for (const name of ['files', 'more'])
     expect((await at.run(call(name, '--approve', 'always'))).json).toMatchObject({ outcome: 'completed' })
-  expect(await readdir(at.path('store'))).toEqual(['approvals.json'])
+  expect(await readdir(at.path('store'))).toContain('approvals.json')
   expect([(await stat(at.path('store'))).mode & 0o777, (await stat(at.path('store/approvals.json'))).mode & 0o777]).toEqual([0o700, 0o600])
 
   const { json } = await at.run([...config, '--json', 'approvals', 'list'])
@@ -79,7 +79,7 @@ test('a damaged store allows nothing, is set aside, and says so; a store of othe
   expect(ended.json).toMatchObject({ outcome: 'no_approver', sent: 'no' })
   expect(ended.stderr).toMatch(/approvals_unusable|remembered approvals cannot be used/)
   expect(ended.stderr).toContain('was set aside as approvals.json.damaged-')
-  const [aside] = await readdir(at.path('store'))
+  const aside = (await readdir(at.path('store'))).find((name) => name.startsWith('approvals.json.damaged-'))
   expect(await readFile(join(at.path('store'), aside as string), 'utf8')).toBe(whole.slice(0, -40))
   // from now on it begins empty
   expect((await at.run([...config, '--json', 'approvals', 'list'])).json).toEqual({ approvals: [] })
