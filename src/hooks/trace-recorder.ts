@@ -10,7 +10,7 @@ type Approval = NonNullable<CallTrace['approval']>
 export class TraceRecorder {
   readonly #taps: TapTrace[] = []
   readonly #metaKeys: { readonly key: string; readonly by: string }[] = []
-  readonly #timings: Partial<Record<PipelineHook | 'server', number>> = {}
+  readonly #timings: Partial<Record<PipelineHook | 'queue' | 'server', number>> = {}
   readonly #flags: CapturedFlags
   readonly #redact: (text: string) => string
   #candidates: readonly ServerKey[] = []
@@ -39,7 +39,7 @@ export class TraceRecorder {
     this.#connection = Object.freeze({ id, reused })
   }
   /** Adds ms to a phase. */
-  time(phase: PipelineHook | 'server', ms: number): void {
+  time(phase: PipelineHook | 'queue' | 'server', ms: number): void {
     this.#timings[phase] = (this.#timings[phase] ?? 0) + ms
   }
 

@@ -41,7 +41,7 @@ export interface CallTrace {
   readonly connection: { readonly id: string; readonly reused: boolean } | null
   readonly flags: readonly FlagDetails[]
   /** ms */
-  readonly timingsMs: Readonly<Partial<Record<PipelineHook | 'server', number>>>
+  readonly timingsMs: Readonly<Partial<Record<PipelineHook | 'queue' | 'server', number>>>
 }
 
 /** Everything up to dispatch, nothing sent. */

@@ -10,6 +10,7 @@ import { plainParams } from './plain-request.ts'
 import { mayRepeat } from './repeat.ts'
 import { metaOf } from './sandbox-contract.ts'
 import { readToolResult } from './tool-result.ts'
+import { inTurn } from './turns.ts'
 
 /** How often a list that changes all the time is waited for. */
 const REFRESHES = 5
@@ -22,6 +23,13 @@ const LISTS: Partial<Record<Method, ListKind>> = {
 /** Compares the authority and writes, in one turn. Called again (a retry), it does both again. */
 export function send(callRun: CallRun): Promise<JsonObject> {
   const run = callRun as PipelineRun
+  const { connection, entry, method } = sealedCallOf(run)
+  return method === 'tools/call' && !entry.registration.policy.supportsParallelToolCalls
+    ? inTurn(connection, run, () => attempt(run))
+    : attempt(run)
+}
+
+function attempt(run: PipelineRun): Promise<JsonObject> {
   const { connection } = sealedCallOf(run)
   if (connection.tools !== null && connection.info !== null) return write(run)
   run.arguments.own()

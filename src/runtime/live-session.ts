@@ -22,7 +22,6 @@ import { selectResolver } from '../pipeline/select-resolver.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
-import { connectionStatus } from './auth-status.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
 import { approvalLimit, reviewLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
@@ -35,6 +34,7 @@ import { SessionLessee } from './session-lessee.ts'
 import { SessionLog } from './session-log.ts'
 import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
+import { announce } from './tool-changes.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
 import type {
@@ -282,10 +282,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   }
 
   #changed(entry: CatalogEntry, connection: Connection, isNew: boolean): void {
-    const isOther = connection.tools !== null && this.tools.update(entry, connection.tools)
-    if (isNew) return
-    if (isOther) this.#log.emit({ type: 'tools_changed', generation: this.tools.generation })
-    this.#log.emit({ type: 'server_changed', owner: entry.key, runtimeStatus: connectionStatus(connection) })
+    announce(this.tools, entry, connection, isNew || !this.#log.isHeard ? null : (event) => this.#log.emit(event))
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {

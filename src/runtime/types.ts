@@ -9,14 +9,15 @@ import type { CapturedFlags, Flag, FlagValue } from '../flags/flag.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
-import type { CompleteResult, GetPromptResult, Method, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { CompleteResult, GetPromptResult, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
+import type { JsonObject } from '../json.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
+import type { SessionEvent } from './session-event.ts'
 import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
 
@@ -87,6 +88,7 @@ export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { SessionEvent } from './session-event.ts'
 export type { SessionOptions } from './session-options.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
@@ -186,28 +188,6 @@ export interface ServerStatus {
   readonly startMs: number | null
   readonly pid: number | null
 }
-
-export type SessionEvent =
-  | { readonly type: 'tools_changed'; readonly generation: number }
-  | { readonly type: 'server_changed'; readonly owner: ServerKey; readonly runtimeStatus: ServerStatus['runtimeStatus'] }
-  | {
-      readonly type: 'question'
-      /** who is asked: a person about a call, a person by a server, a model by a server */
-      readonly kind: 'approval' | 'elicitation' | 'sampling'
-      readonly id: string
-      /** null where a question of a server may belong to several calls, or to none */
-      readonly callId: string | null
-      readonly owner: ServerKey
-      readonly state: 'asked' | 'answered' | 'withdrawn'
-    }
-  | { readonly type: 'settled'; readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }
-  | { readonly type: 'resources_changed'; readonly owner: ServerKey }
-  | { readonly type: 'prompts_changed'; readonly owner: ServerKey }
-  /** a server says that what it asked for by URL is done */
-  | { readonly type: 'elicitation_complete'; readonly owner: ServerKey; readonly elicitationId: string }
-  /** a log message of a server, redacted */
-  | { readonly type: 'log'; readonly owner: ServerKey; readonly level: LogLevel; readonly logger: string | null; readonly data: Json }
-  | { readonly type: 'diagnostic'; readonly diagnostic: Diagnostic }
 
 /** One thread of work of a harness. */
 export interface Session extends AsyncDisposable {

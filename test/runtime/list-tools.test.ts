@@ -3,7 +3,7 @@ import { memoryExecutor } from '../../src/connections/executors/memory.ts'
 import type { MemoryServer } from '../../src/connections/executors/memory.ts'
 import { assembleRuntime } from '../../src/runtime/open-runtime.ts'
 import type { LiveRuntime } from '../../src/runtime/live-runtime.ts'
-import type { ToolList } from '../../src/runtime/types.ts'
+import type { SessionEvent, Tool, ToolList } from '../../src/runtime/types.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 import { initialized, open, sleep } from '../pipeline/kit.ts'
 
@@ -35,11 +35,12 @@ const shape = ({ tools, pending, errors }: ToolList): object => ({
 })
 
 test('waitMs: 0 is what is there, some is up to that, none is up to the start limit of each', async () => {
-  await using runtime = await runtimeWith({ fast: after(0), hangs: hanging, fails: async () => {} }, { startupTimeoutSec: 3 })
+  await using runtime = await runtimeWith({ fast: after(0), hangs: hanging, fails: async () => {} }, { startupTimeoutSec: 8 })
   const session = await runtime.openSession()
   expect(shape(await session.listTools({ waitMs: 0 }))).toEqual({ tools: [], pending: ['fails', 'fast', 'hangs'], errors: [] })
-  const some = await session.listTools({ waitMs: 1500 })
-  expect(shape(some)).toEqual({ tools: ['fast'], pending: ['hangs'], errors: [['fails', 'SERVER_START_FAILED']] })
+  await expect
+    .poll(async () => shape(await session.listTools({ waitMs: 100 })), { timeout: 7000 })
+    .toEqual({ tools: ['fast'], pending: ['hangs'], errors: [['fails', 'SERVER_START_FAILED']] })
   expect(shape(await session.listTools())).toEqual({
     tools: ['fast'],
     pending: [],
@@ -147,4 +148,39 @@ test('the owner of another runtime is no owner here', async () => {
     code: 'UNKNOWN_SERVER',
     sent: 'no',
   })
+})
+
+test('tools_changed says what was added, removed and changed', async () => {
+  const server = scriptedServer({ tools: { stays: {}, goes: {}, other: { description: 'a' } } })
+  await using t = await openTestRuntime({ threadWide: { s: server } })
+  const events: SessionEvent[] = []
+  t.session.subscribe((event) => event.type === 'tools_changed' && events.push(event))
+  await t.session.listTools()
+  server.replaceTools({ stays: {}, comes: {}, other: { description: 'b' } })
+  await expect.poll(() => events.length, { timeout: 20_000 }).toBe(2)
+  const names = (tools: readonly Tool[]): readonly string[] => tools.map(({ tool }) => tool)
+  const seen = events.map((event) =>
+    event.type === 'tools_changed' ? [String(event.owner), names(event.added), names(event.removed), names(event.changed)] : [],
+  )
+  expect(seen).toEqual([
+    ['s', ['stays', 'goes', 'other'], [], []],
+    ['s', ['comes'], ['goes'], ['other']],
+  ])
+  expect(events[1]).toMatchObject({ changed: [{ description: 'b' }] })
+})
+
+test('a tool that is gone is refused before it is sent', async () => {
+  const server = scriptedServer({ tools: { old: {} } })
+  await using t = await openTestRuntime({ threadWide: { s: server } })
+  const { tools } = await t.session.listTools()
+  server.replaceTools({ new: {} })
+  // before the notice or after it
+  expect(await t.callTool({ owner: tools[0]!.owner, tool: 'old' })).toMatchObject({ sent: 'no' })
+  await expect.poll(async () => (await t.session.listTools()).tools[0]?.tool, { timeout: 20_000 }).toBe('new')
+  for (const request of [
+    { owner: tools[0]!.owner, tool: 'old' },
+    { server: 's', tool: 'old' },
+  ] as const)
+    expect(await t.callTool(request)).toMatchObject({ outcome: 'invalid_request', code: 'UNKNOWN_TOOL', sent: 'no' })
+  expect(t.sent.map(({ method }) => method)).not.toContain('tools/call')
 })
