@@ -43,9 +43,10 @@ async function installOne(entry) {
   fs.writeFileSync(path.join(folder, DONE), '')
 }
 
-/** Installs what is missing; resolves with name → absolute path of the file that starts it. Servers for another platform are left out. */
-export async function installServers() {
-  const wanted = JSON.parse(fs.readFileSync(LIST, 'utf8')).filter(runsHere)
+/** Installs what is missing, of these names or of all; resolves with name → absolute path of the file that starts it. Servers for another platform are left out. */
+export async function installServers(names = null) {
+  const listed = JSON.parse(fs.readFileSync(LIST, 'utf8'))
+  const wanted = listed.filter((entry) => runsHere(entry) && (names === null || names.includes(entry.name)))
   // the large ones first, so that the lanes end at about the same time; a package of two servers is installed once
   const packages = [...new Map(wanted.map((entry) => [folderOf(entry), entry])).values()].sort((a, b) => (b.mb ?? 0) - (a.mb ?? 0))
   const failures = []

@@ -1,17 +1,19 @@
 /** server-everything over Streamable HTTP and over HTTP with SSE, from the built command and from the library. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import type { Ended } from '../cases/driver.ts'
 import { Case, end, library, text } from '../cases/driver.ts'
 import { realServer } from './installed.ts'
 
 const running: ChildProcess[] = []
+const folder = mkdtempSync(join(tmpdir(), 'tapline-http-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => stop(one)))
 })
@@ -33,7 +35,7 @@ async function freePort(): Promise<number> {
 
 /** Starts the server and resolves when it takes connections. */
 async function everything(mode: 'streamableHttp' | 'sse', port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [realServer('everything', mkdtempSync(join(tmpdir(), 'tapline-http-'))).args[0]!, mode], {
+  const child = spawn(process.execPath, [realServer('everything', folder).args[0]!, mode], {
     env: { ...process.env, PORT: String(port) },
     stdio: 'ignore',
   })

@@ -24,7 +24,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 const ORDER: readonly Place[] = ['public', 'private', 'loopback']
 
 /** A name that leads where its server is not. */
-export class RefusedAddress extends Error {
+class RefusedAddress extends Error {
   readonly code = 'TAPLINE_REFUSED_ADDRESS'
 }
 
