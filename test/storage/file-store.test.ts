@@ -238,6 +238,45 @@ describe('several processes', () => {
     expect(Number((await store.get('approvals', 'victim'))?.value)).toBeGreaterThanOrEqual(0)
   }, 60_000)
 
+  test('20 that write approvals at once, one of them killed at a random moment: every entry that was written is there, and whole', async () => {
+    const folder = fresh()
+    const body = (id: number): string => `for (let n = 0; n < 4; n++) {
+      const key = 'approval/${id}-' + n
+      await store.put('approvals', key, JSON.stringify({ key, more: 'x'.repeat(2000) }))
+      process.stdout.write('wrote ' + key + '\\n')
+    }`
+    const writers = Array.from({ length: 20 }, (_, id) => storeProcess(module, folder, body(id)))
+    const said = writers.map((writer) => {
+      let text = ''
+      writer.stdout?.on('data', (chunk: Buffer) => (text += String(chunk)))
+      return { wrote: () => [...text.matchAll(/^wrote (.+)$/gm)].map(([, key]) => key as string) }
+    })
+    // not `exit`: what it printed last comes after that
+    const closed = Promise.all(writers.map((writer) => once(writer, 'close')))
+    // somewhere between its start and its end
+    const victim = Math.floor(Math.random() * 20)
+    const delay = Math.random() * 1_500
+    await once(writers[victim]!.stdout as NodeJS.ReadableStream, 'data')
+    await sleep(delay)
+    writers[victim]!.kill('SIGKILL')
+    await closed
+    expect(
+      writers.filter(({ exitCode }, id) => id !== victim && exitCode !== 0),
+      `victim ${victim} after ${delay} ms`,
+    ).toEqual([])
+    const keys: string[] = []
+    for await (const { key, value } of fileStore(folder).list('approvals')) {
+      expect(JSON.parse(value)).toEqual({ key, more: 'x'.repeat(2000) })
+      keys.push(key)
+    }
+    const written = said.flatMap(({ wrote }) => wrote())
+    expect(written.length).toBeGreaterThanOrEqual(19 * 4)
+    expect(written.filter((key) => !keys.includes(key))).toEqual([])
+    // the victim may have written one that it could not tell of any more
+    expect(keys.length - written.length).toBeLessThanOrEqual(1)
+    expect((await files(folder)).filter((name) => !/\.(tmp|lock)$/.test(name))).toEqual(['approvals.json'])
+  }, 120_000)
+
   test('a lock that was left behind is taken over by one of many that find it at the same moment', async () => {
     for (let round = 0; round < 4; round++) {
       const folder = fresh()
