@@ -1,4 +1,5 @@
 /** Random decisions, revocations, restarts and changes, over two runtimes on one store: a call runs without a question only where a person said so about exactly this. */
+import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
@@ -134,11 +135,11 @@ class Run {
     const host = this.#hosts[runtime]!
     const listed = await host.runtime.approvals.list()
     const known = [...this.#always.keys(), ...host.remembered.flatMap((ids) => [...ids.keys()])]
-    expect(listed.map(({ id }) => id).sort()).toEqual(known.sort())
+    assert.deepEqual(listed.map(({ id }) => id).sort(), known.sort())
     const chosen = listed[which % Math.max(1, listed.length)]
     if (chosen === undefined) return
-    expect(await host.runtime.approvals.revoke(chosen.id)).toBe(true)
-    expect(await host.runtime.approvals.revoke(chosen.id)).toBe(false)
+    assert.equal(await host.runtime.approvals.revoke(chosen.id), true)
+    assert.equal(await host.runtime.approvals.revoke(chosen.id), false)
     this.#always.delete(chosen.id)
     for (const ids of host.remembered) ids.delete(chosen.id)
   }
@@ -158,14 +159,18 @@ class Run {
       { signal: this.#controller.signal },
     )
     const yes = ['once', 'session', 'always'].includes(answer)
-    expect({ asked: this.#asked, ran: outcome.outcome === 'completed', sent: outcome.sent }).toEqual({
-      asked: isRemembered ? 0 : 1,
-      ran: isRemembered || yes,
-      sent: isRemembered || yes ? 'yes' : 'no',
-    })
+    assert.deepEqual(
+      { asked: this.#asked, ran: outcome.outcome === 'completed', sent: outcome.sent },
+      {
+        asked: isRemembered ? 0 : 1,
+        ran: isRemembered || yes,
+        sent: isRemembered || yes ? 'yes' : 'no',
+      },
+    )
     const added = (await host.runtime.approvals.list()).filter(({ id }) => !before.has(id))
     const remembers = !isRemembered && tool !== 'asks' && (answer === 'session' || answer === 'always')
-    expect(added.map(({ scope, tool: name, owner }) => [scope, name, owner.environmentId])).toEqual(
+    assert.deepEqual(
+      added.map(({ scope, tool: name, owner }) => [scope, name, owner.environmentId]),
       remembers ? [[answer, tool, environment]] : [],
     )
     for (const { id } of added) (answer === 'always' ? this.#always : own).set(id, bound)
@@ -198,7 +203,7 @@ class Run {
 }
 
 test('never an unintended yes', { timeout: 180_000 }, async () => {
-  await fc.assert(
+  const checked = fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), async (steps) => {
       const run = new Run()
       try {
@@ -210,4 +215,5 @@ test('never an unintended yes', { timeout: 180_000 }, async () => {
     }),
     { numRuns: 60, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: false },
   )
+  await expect(checked).resolves.toBeUndefined()
 })
