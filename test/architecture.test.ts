@@ -43,6 +43,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   plugins: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks'],
   config: ['leaf', 'flags', 'storage', 'servers'],
   runtime: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config'],
+  gateway: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config', 'runtime'],
   testing: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config', 'runtime'],
   cli: [
     'leaf',
@@ -55,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'plugins',
     'config',
     'runtime',
+    'gateway',
     'testing',
     'index',
     'plugin',

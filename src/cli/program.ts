@@ -129,6 +129,12 @@ export function createProgram(host: ProgramHost): Command {
     )
 
   program
+    .command('serve')
+    .description('be one MCP server with the tools of all, for an MCP client')
+    .option('--stdio', 'talk to the client that started this process, over stdin and stdout')
+    .action(action(async (context, options) => (await import('./commands/serve.ts')).run(context, options as object)))
+
+  program
     .command('flags')
     .description('show the feature flags')
     .command('list')

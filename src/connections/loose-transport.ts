@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import type { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import type { MessageTransport } from './message-transport.ts'
+import type { MessageCarrier } from './message-transport.ts'
 
 /** The error member of an answer. */
 export interface RpcError {
@@ -62,11 +62,11 @@ export class LooseTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>
   /** the answer to initialize as it came */
   initialized: InitializeAnswer | null = null
-  readonly #transport: MessageTransport
+  readonly #transport: MessageCarrier
   #initializeId: unknown = null
   #progressOnItsWay = false
 
-  constructor(transport: MessageTransport) {
+  constructor(transport: MessageCarrier) {
     this.#transport = transport
     transport.onMessage = (message) => this.#receive(message)
     transport.onFailed = (id, error) => this.#deliver({ jsonrpc: '2.0', id, result: new Answer(undefined, null, error) })
@@ -78,7 +78,7 @@ export class LooseTransport implements Transport {
   }
 
   setProtocolVersion(version: string): void {
-    this.#transport.agreed(version)
+    this.#transport.agreed?.(version)
   }
 
   send(message: JSONRPCMessage): Promise<void> {

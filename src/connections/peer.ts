@@ -12,11 +12,9 @@ import type { MessageTransport } from './message-transport.ts'
 import type { RequestContext } from './pending-request.ts'
 import { LONGEST_DELAY, PendingRequest } from './pending-request.ts'
 import { printable } from './printable.ts'
+import { PROTOCOL_VERSIONS } from './protocol-versions.ts'
 import type { ServerRequestHandler } from './server-request.ts'
 import { RpcFault } from './server-request.ts'
-
-/** Revisions that both the SDK and we speak, newest first. */
-const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 
 /** What the server said of itself. */
 export interface PeerInfo {

@@ -15,10 +15,12 @@ export type ServerRequestHandler = (request: ServerRequest) => Promise<JsonObjec
 /** A JSON-RPC error as an answer. */
 export class RpcFault extends Error {
   readonly code: number
+  readonly data?: unknown
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: unknown) {
     super(message)
     this.code = code
+    if (data !== undefined) this.data = data
   }
 }
 

@@ -65,7 +65,11 @@ export type CallOutcome<M extends Method = 'tools/call'> =
       readonly outcome: 'authority_changed'
       readonly what: 'permissions' | 'policy' | 'environment' | 'definition' | 'tool_gone'
     })
-  | (Failed & { readonly outcome: 'server_failed'; readonly rawResult?: Json })
+  | (Failed & {
+      readonly outcome: 'server_failed'
+      readonly rawResult?: Json
+      readonly rpcError?: { readonly code: number; readonly data: Json }
+    })
   /** a dispatch tap failed after the call was sent */
   | (Failed & { readonly outcome: 'result_withheld'; readonly hook: PipelineHook; readonly tap: string })
   | (Failed & { readonly outcome: 'invalid_request'; readonly candidates: readonly ServerKey[] })

@@ -1,5 +1,6 @@
 /** Waits for an answer to a question of a server: within a limit of its own, while the clocks of the calls that may have caused it stand still. */
 import type { Connection } from '../connections/connection.ts'
+import { onAbort } from '../connections/on-abort.ts'
 import type { ServerRequest } from '../connections/server-request.ts'
 import { TaplineError } from '../errors.ts'
 import type { PipelineHost } from './host.ts'
@@ -12,8 +13,9 @@ export interface QuestionHost
   readonly signal: AbortSignal
   /** the calls of the session that are on their way to that connection */
   callsOn(connection: Connection): readonly PipelineRun[]
-  nextQuestionId(kind: 'elicitation' | 'sampling'): string
 }
+
+let count = 0
 
 /** One question: what it belongs to, and how long anybody waits for it. */
 export class OpenQuestion {
@@ -26,7 +28,7 @@ export class OpenQuestion {
   readonly #calls: readonly PipelineRun[]
 
   constructor(host: QuestionHost, kind: 'elicitation' | 'sampling', connection: Connection, request: ServerRequest) {
-    this.id = host.nextQuestionId(kind)
+    this.id = `${host.sessionId}.${kind}.${++count}`
     this.#host = host
     this.#kind = kind
     this.#connection = connection
@@ -56,11 +58,16 @@ export class OpenQuestion {
         if (--waiting === 0) withdrawn.abort(this.#nobodyWaits())
       })
     })
-    const signal = AbortSignal.any([withdrawn.signal, this.#request.signal, this.#host.signal])
+    const { signal } = withdrawn
+    const leave = (): void => withdrawn.abort(this.#nobodyWaits())
+    const others = [this.#request.signal, this.#host.signal].map((other) => {
+      if (other.aborted) leave()
+      return onAbort(other, leave)
+    })
     this.#tell('asked')
     try {
       const answer = await new Promise<T>((resolve, reject) => {
-        const end = (): void => reject(withdrawn.signal.aborted ? withdrawn.signal.reason : this.#nobodyWaits())
+        const end = (): void => reject(signal.reason as Error)
         if (signal.aborted) return end()
         signal.addEventListener('abort', end, { once: true })
         // a handler that throws at once is one that rejects
@@ -73,6 +80,7 @@ export class OpenQuestion {
       throw error
     } finally {
       clearTimeout(late)
+      for (const forgetOther of others) forgetOther()
       for (const [index, call] of this.#calls.entries()) {
         forget[index]?.()
         call.limit.resume()

@@ -2,7 +2,7 @@
 import type { ErrorCode, TaplineError } from '../errors.ts'
 import type { CallOutcome, ForModel, Overflow, PipelineHook } from '../hooks/outcome.ts'
 import type { CallTrace } from '../hooks/trace.ts'
-import type { JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { cutResult } from './cut-result.ts'
@@ -82,7 +82,10 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
       case 'authority_changed':
         return { what: data['what'] }
       case 'server_failed':
-        return data['rawResult'] === undefined ? {} : { rawResult: withinLimit(run, data['rawResult'] as JsonObject) }
+        return {
+          ...(data['rawResult'] !== undefined && { rawResult: withinLimit(run, data['rawResult'] as JsonObject) }),
+          ...(typeof data['rpcCode'] === 'number' && { rpcError: { code: data['rpcCode'], data: (data['rpcData'] ?? null) as Json } }),
+        }
       case 'result_withheld':
         return { hook, tap }
       case 'invalid_request':

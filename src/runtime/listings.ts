@@ -3,11 +3,11 @@ import type { TaplineError } from '../errors.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import type { CallOptions } from '../pipeline/request.ts'
+import type { CallOptions, Target } from '../pipeline/request.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { LiveSession } from './live-session.ts'
-import type { ListQuery, Listing, ServerFailure, ServerSelector } from './types.ts'
+import type { ListQuery, Listing, OwnerOrSelector, ServerFailure, ServerSelector } from './types.ts'
 import { assertKnownKeys } from './unknown-key.ts'
 import { unwrap } from './unwrap.ts'
 
@@ -16,6 +16,8 @@ const FIELDS = { 'resources/list': 'resources', 'resources/templates/list': 'res
 
 /** The keys that name a server in a request of the host. */
 export const SELECTOR_KEYS: readonly string[] = ['server', 'environmentId', 'installationId']
+/** The same, and the key that a listing gave. */
+export const OWNER_KEYS: readonly string[] = [...SELECTOR_KEYS, 'owner']
 
 /** Without a server: the items of all, sorted by server key, failures as entries of `errors`. With one: its own, or a throw. */
 export async function listItems<T>(
@@ -25,8 +27,7 @@ export async function listItems<T>(
   itemOf: (owner: ServerKey, raw: JsonObject) => T,
 ): Promise<Listing<T>> {
   assertKnownKeys(`a query for ${FIELDS[method]}`, given, [...SELECTOR_KEYS, 'cursor', 'signal'])
-  // own fields: what somebody put on Object.prototype names no server
-  const query = { __proto__: null, ...given } as ListQuery
+  const query = ownFields(given)
   const { servers, isMerged } = session.resolver.selectForResources(query)
   const options: CallOptions = query.signal === undefined ? {} : { signal: query.signal }
   const asked = isMerged ? servers.filter(({ registration }) => registration.policy.enabled) : servers
@@ -50,6 +51,14 @@ export async function listItems<T>(
     }
   }
   return { items, errors, nextCursor }
+}
+
+/** A copy without a prototype: what somebody put on Object.prototype names no server. */
+export const ownFields = <T extends object>(given: T): T => ({ __proto__: null, ...given })
+
+/** Whom a request means: by the key that a listing gave, or as untrusted input names it. */
+export function targetOf({ owner, server, environmentId, installationId }: OwnerOrSelector): Target {
+  return owner !== undefined ? { by: 'owner', owner } : { by: 'server', server, environmentId, installationId }
 }
 
 /** The arguments under their names on the wire, as far as they were given: what taps see, and may not use to move the request. */

@@ -32,6 +32,7 @@ import { listResources, listResourceTemplates, readResource } from './resources.
 import { SessionConnections } from './session-connections.ts'
 import { SessionLessee } from './session-lessee.ts'
 import { SessionLog } from './session-log.ts'
+import { sessionServers } from './session-servers.ts'
 import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
 import { announce } from './tool-changes.ts'
@@ -53,6 +54,7 @@ import type {
   Session,
   SessionEvent,
   SessionOptions,
+  SessionServer,
   StatusQuery,
   ToolCallRequest,
   ToolList,
@@ -65,6 +67,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly resolver: Resolver
   readonly pipeline: Pipeline
   readonly tools: ToolLister
+  readonly servers: readonly SessionServer[]
   readonly selected: readonly string[]
   readonly catalogGeneration: number
   readonly approver: PipelineHost['approver']
@@ -82,9 +85,10 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly connections: SessionConnections
   readonly #log: SessionLog
   readonly #ended = new AbortController()
+  /** ends with the session */
+  readonly signal: AbortSignal = this.#ended.signal
   readonly #afterClose: () => Promise<void>
   #closing: Promise<void> | null = null
-  #questions = 0
 
   constructor(
     runtime: LiveRuntime,
@@ -114,6 +118,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming)
     this.tools = new ToolLister(this, this.resolver, runtime.inventory)
+    this.servers = sessionServers(this.resolver)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
     this.connections = new SessionConnections({
       pool: runtime.pool,
@@ -131,11 +136,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.pipeline = new Pipeline(this, this.#hooks)
     for (const diagnostic of idleFilters(this.#hooks.filters, parts.environments, runtime.catalog)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
-  }
-
-  /** ends with the session */
-  get signal(): AbortSignal {
-    return this.#ended.signal
   }
 
   get sessionId(): string {
@@ -275,10 +275,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   callsOn(connection: Connection): readonly PipelineRun[] {
     return this.pipeline.callsOn(connection)
-  }
-
-  nextQuestionId(kind: string): string {
-    return `${this.id}.${kind}.${++this.#questions}`
   }
 
   #changed(entry: CatalogEntry, connection: Connection, isNew: boolean): void {

@@ -6,7 +6,7 @@ import { isJsonObject } from '../json.ts'
 import type { CompleteResult, GetPromptResult } from '../mcp.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ServerKey } from '../servers/key.ts'
-import { listItems, SELECTOR_KEYS, textOf, textsOf } from './listings.ts'
+import { listItems, OWNER_KEYS, ownFields, targetOf, textOf, textsOf } from './listings.ts'
 import type { LiveSession } from './live-session.ts'
 import type { CompletionRequest, ListQuery, Listing, Owned, PromptItem, PromptRequest } from './types.ts'
 import { assertKnownKeys } from './unknown-key.ts'
@@ -24,13 +24,10 @@ export function listPrompts(session: LiveSession, query: ListQuery): Promise<Lis
 
 /** One prompt of one server, filled in. Throws what `unwrap` throws. */
 export async function getPrompt(session: LiveSession, request: PromptRequest, options: CallOptions): Promise<GetPromptResult & Owned> {
-  assertKnownKeys('a request for a prompt', request, [...SELECTOR_KEYS, 'prompt', 'arguments'])
-  // own fields: what somebody put on Object.prototype names no server
-  const { server, environmentId, installationId, prompt, arguments: args } = { __proto__: null, ...request } as PromptRequest
-  const outcome = await session.pipeline.call(
-    { method: 'prompts/get', target: { by: 'server', server, environmentId, installationId }, subject: prompt, arguments: args },
-    options,
-  )
+  assertKnownKeys('a request for a prompt', request, [...OWNER_KEYS, 'prompt', 'arguments'])
+  const given = ownFields(request)
+  const { prompt, arguments: args } = given
+  const outcome = await session.pipeline.call({ method: 'prompts/get', target: targetOf(given), subject: prompt, arguments: args }, options)
   const result = unwrap(outcome as CallOutcome<'prompts/get'>)
   if (!Array.isArray(result.messages)) throw new TaplineError('SERVER_FAILED', `${outcome.owner} answered prompts/get without messages`)
   return { ...result, owner: outcome.owner as ServerKey }
@@ -38,13 +35,13 @@ export async function getPrompt(session: LiveSession, request: PromptRequest, op
 
 /** Values for one argument of a prompt or of a template. Throws what `unwrap` throws. */
 export async function complete(session: LiveSession, request: CompletionRequest, options: CallOptions): Promise<CompleteResult & Owned> {
-  assertKnownKeys('a request for a completion', request, [...SELECTOR_KEYS, 'ref', 'argument', 'context'])
-  const given = { __proto__: null, ...request } as CompletionRequest
-  const { server, environmentId, installationId, ref, argument, context } = given
+  assertKnownKeys('a request for a completion', request, [...OWNER_KEYS, 'ref', 'argument', 'context'])
+  const given = ownFields(request)
+  const { ref, argument, context } = given
   const outcome = await session.pipeline.call(
     {
       method: 'completion/complete',
-      target: { by: 'server', server, environmentId, installationId },
+      target: targetOf(given),
       subject: '',
       arguments: {
         ref: onTheWire(ref),

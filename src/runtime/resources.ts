@@ -4,7 +4,7 @@ import type { CallOutcome } from '../hooks/outcome.ts'
 import type { ReadResourceResult } from '../mcp.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import type { ServerKey } from '../servers/key.ts'
-import { asGiven, listItems, SELECTOR_KEYS, textOf, textsOf } from './listings.ts'
+import { asGiven, listItems, OWNER_KEYS, ownFields, targetOf, textOf, textsOf } from './listings.ts'
 import type { LiveSession } from './live-session.ts'
 import type { ListQuery, Listing, Owned, ResourceItem, ResourceRequest, ResourceTemplateItem } from './types.ts'
 import { assertKnownKeys } from './unknown-key.ts'
@@ -40,14 +40,13 @@ export async function readResource(
   request: ResourceRequest,
   options: CallOptions,
 ): Promise<ReadResourceResult & Owned> {
-  assertKnownKeys('a request for a resource', request, [...SELECTOR_KEYS, 'uri'])
-  // own fields: what somebody put on Object.prototype names no server
-  const given = { __proto__: null, ...request } as ResourceRequest
-  const { server, environmentId, installationId, uri } = given
+  assertKnownKeys('a request for a resource', request, [...OWNER_KEYS, 'uri'])
+  const given = ownFields(request)
+  const { uri } = given
   const outcome = await session.pipeline.call(
     {
       method: 'resources/read',
-      target: { by: 'server', server, environmentId, installationId },
+      target: targetOf(given),
       subject: uri,
       arguments: asGiven(given, { uri }),
     },

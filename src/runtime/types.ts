@@ -125,12 +125,16 @@ export interface PromptItem {
 export interface Owned {
   readonly owner: ServerKey
 }
+/** A server: by the key that a listing gave, or as untrusted input names it. */
+export type OwnerOrSelector =
+  | (ServerSelector & { readonly owner?: never })
+  | { readonly owner: ServerKey; readonly server?: never; readonly environmentId?: never; readonly installationId?: never }
 /** A resource of one server. */
-export type ResourceRequest = ServerSelector & { readonly uri: string }
+export type ResourceRequest = OwnerOrSelector & { readonly uri: string }
 /** A prompt of one server, with its arguments. */
-export type PromptRequest = ServerSelector & { readonly prompt: string; readonly arguments?: Readonly<Record<string, string>> }
+export type PromptRequest = OwnerOrSelector & { readonly prompt: string; readonly arguments?: Readonly<Record<string, string>> }
 /** What is typed so far of one argument of a prompt or of a resource template. */
-export type CompletionRequest = ServerSelector & {
+export type CompletionRequest = OwnerOrSelector & {
   readonly ref: { readonly prompt: string; readonly uriTemplate?: never } | { readonly uriTemplate: string; readonly prompt?: never }
   readonly argument: { readonly name: string; readonly value: string }
   /** arguments that are filled in already */
@@ -189,12 +193,22 @@ export interface ServerStatus {
   readonly pid: number | null
 }
 
+/** A server that a session sees. */
+export interface SessionServer {
+  readonly owner: ServerKey
+  /** what the visible names of its tools begin with, before `__` */
+  readonly namespace: string
+  readonly enabled: boolean
+}
+
 /** One thread of work of a harness. */
 export interface Session extends AsyncDisposable {
   readonly id: string
   readonly flags: CapturedFlags
   /** in the selected order */
   readonly environments: readonly Environment[]
+  /** in the order of keys; starts nothing */
+  readonly servers: readonly SessionServer[]
   readonly diagnostics: readonly Diagnostic[]
   /** Never rejects because of a server. */
   listTools(options?: ListToolsOptions): Promise<ToolList>

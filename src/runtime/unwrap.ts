@@ -11,5 +11,7 @@ export function unwrap<M extends Method>(outcome: CallOutcome<M>): ResultOf<M> {
     cause: outcome,
     callId: outcome.callId,
     ...(outcome.outcome === 'invalid_request' && { data: { keys: outcome.candidates } }),
+    ...(outcome.outcome === 'server_failed' &&
+      outcome.rpcError && { data: { rpcCode: outcome.rpcError.code, rpcData: outcome.rpcError.data } }),
   })
 }

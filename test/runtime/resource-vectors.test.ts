@@ -56,7 +56,7 @@ describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWi
       }
       const seen = async (): Promise<unknown> => {
         if (vector.tool === 'read_mcp_resource') {
-          const { contents } = await t.session.readResource({ ...query, uri: 'x://one' } as never)
+          const { contents } = await t.session.readResource({ ...query, uri: 'x://one' })
           return contents[0]?.text
         }
         const { items } = await t.session[vector.tool === 'list_mcp_resources' ? 'listResources' : 'listResourceTemplates'](query)

@@ -1,0 +1,84 @@
+/** Questions of servers and of the pipeline, put to the client as MCP requests. */
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+import type { Root } from '../mcp.ts'
+import type { ApprovalQuestion, Approver, ElicitationAnswer, SessionOptions } from '../runtime/types.ts'
+import type { ClientPeer } from './client-peer.ts'
+
+type Handlers = Pick<SessionOptions, 'approver' | 'onElicitation' | 'onSampling' | 'onRoots' | 'declares'>
+
+/** Handlers for exactly what the client declared. */
+export function clientHandlers(peer: () => ClientPeer, capabilities: JsonObject): Handlers {
+  const { elicitation, sampling, roots } = capabilities
+  return {
+    ...(isJsonObject(elicitation) && {
+      // a client that says nothing of modes has forms
+      ...((elicitation['form'] !== undefined || elicitation['url'] === undefined) && { approver: formApprover(peer) }),
+      onElicitation: async ({ owner, message, params }, { signal }) =>
+        (await peer().request(
+          'elicitation/create',
+          { ...params, message: `${owner}: ${message}` },
+          signal,
+        )) as unknown as ElicitationAnswer,
+    }),
+    ...(isJsonObject(sampling) && {
+      onSampling: async ({ owner, request }, { signal }) =>
+        (await peer().request(
+          'sampling/createMessage',
+          { ...(request as unknown as JsonObject), _meta: { ...request._meta, 'tapline/owner': String(owner) } },
+          signal,
+        )) as never,
+    }),
+    ...(isJsonObject(roots) && {
+      onRoots: async ({ signal }) => {
+        const { roots: folders } = await peer().request('roots/list', {}, signal)
+        return Array.isArray(folders) ? (folders as readonly Root[]) : []
+      },
+    }),
+    ...((isJsonObject(elicitation) || isJsonObject(sampling)) && {
+      declares: { ...(isJsonObject(elicitation) && { elicitation }), ...(isJsonObject(sampling) && { sampling }) },
+    }),
+  }
+}
+
+const CHOICES = { once: 'Yes, once', session: 'Yes, for this session', deny: 'No' } as const
+type Choice = keyof typeof CHOICES
+
+/** Asks whether a call may run, as a form with one choice. */
+function formApprover(peer: () => ClientPeer): Approver {
+  return async (question, { signal }) => {
+    const choices: readonly Choice[] = question.canRemember.includes('session') ? ['once', 'session', 'deny'] : ['once', 'deny']
+    const answer = await peer().request('elicitation/create', approvalForm(question, choices), signal)
+    const { action, content } = answer
+    if (action === 'cancel') return { action }
+    const decision = isJsonObject(content) ? choices.find((choice) => choice === content['decision']) : undefined
+    if (action !== 'accept' || decision === undefined || decision === 'deny') return { action: 'decline' }
+    return decision === 'session' ? { action: 'accept', remember: 'session' } : { action: 'accept' }
+  }
+}
+
+/** Characters of the arguments that a question shows. */
+const LONGEST_ARGUMENTS = 4000
+
+function approvalForm(question: ApprovalQuestion, choices: readonly Choice[]): JsonObject {
+  const { owner, environmentId, tool, description, notes } = question
+  const args = JSON.stringify(question.arguments, null, 2)
+  const shown = args.length > LONGEST_ARGUMENTS ? `${args.slice(0, LONGEST_ARGUMENTS)} … (${args.length} characters)` : args
+  const lines = [
+    `May the tool ${tool || question.title} of ${owner} run? It is governed by the environment ${environmentId}.`,
+    ...(description === '' ? [] : [`Its server says: ${description.slice(0, 500)}`]),
+    ...notes.map(({ plugin, question: text }) => `${plugin}: ${text}`),
+    `Arguments: ${shown}`,
+  ]
+  return {
+    message: lines.join('\n'),
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        // the older of the two forms of a choice, which every client knows
+        decision: { type: 'string', title: 'Run it?', enum: choices, enumNames: choices.map((choice) => CHOICES[choice]) },
+      },
+      required: ['decision'],
+    },
+  }
+}
