@@ -16,6 +16,8 @@ export interface TransportEnd {
 /** Carries JSON-RPC objects both ways; knows nothing of what they mean. */
 export interface MessageCarrier {
   onMessage: ((message: JsonObject) => void) | null
+  /** the request of this id came to nothing; the others go on */
+  onFailed: ((id: number, error: TaplineError) => void) | null
   /** called once */
   onEnd: ((end: TransportEnd) => void) | null
   start(): void
@@ -31,8 +33,6 @@ export interface MessageCarrier {
 export interface MessageTransport extends MessageCarrier {
   /** an answer was dropped because of its size; null where its id could not be read */
   onTooLong: ((id: number | null) => void) | null
-  /** the request of this id came to nothing; the others go on */
-  onFailed: ((id: number, error: TaplineError) => void) | null
   /** pid on this machine, or null */
   readonly pid: number | null
   /** why the place of the process cannot be reached, as `StdioProcess` has it */

@@ -41,33 +41,36 @@ export function clientHandlers(peer: () => ClientPeer, capabilities: JsonObject)
   }
 }
 
-const CHOICES = { once: 'Yes, once', session: 'Yes, for this session', deny: 'No' } as const
+const CHOICES = { once: 'Yes, once', session: 'Yes, for this session', always: 'Yes, always', deny: 'No' } as const
 type Choice = keyof typeof CHOICES
 
 /** Asks whether a call may run, as a form with one choice. */
 function formApprover(peer: () => ClientPeer): Approver {
   return async (question, { signal }) => {
-    const choices: readonly Choice[] = question.canRemember.includes('session') ? ['once', 'session', 'deny'] : ['once', 'deny']
+    const choices: readonly Choice[] = ['once', ...question.canRemember, 'deny']
     const answer = await peer().request('elicitation/create', approvalForm(question, choices), signal)
     const { action, content } = answer
     if (action === 'cancel') return { action }
     const decision = isJsonObject(content) ? choices.find((choice) => choice === content['decision']) : undefined
     if (action !== 'accept' || decision === undefined || decision === 'deny') return { action: 'decline' }
-    return decision === 'session' ? { action: 'accept', remember: 'session' } : { action: 'accept' }
+    return decision === 'once' ? { action: 'accept' } : { action: 'accept', remember: decision }
   }
 }
 
 /** Characters of the arguments that a question shows. */
 const LONGEST_ARGUMENTS = 4000
 
+const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)} …` : text)
+
 function approvalForm(question: ApprovalQuestion, choices: readonly Choice[]): JsonObject {
-  const { owner, environmentId, tool, description, notes } = question
+  const { owner, environmentId, tool, description, notes, changes } = question
   const args = JSON.stringify(question.arguments, null, 2)
   const shown = args.length > LONGEST_ARGUMENTS ? `${args.slice(0, LONGEST_ARGUMENTS)} … (${args.length} characters)` : args
   const lines = [
     `May the tool ${tool || question.title} of ${owner} run? It is governed by the environment ${environmentId}.`,
     ...(description === '' ? [] : [`Its server says: ${description.slice(0, 500)}`]),
     ...notes.map(({ plugin, question: text }) => `${plugin}: ${text}`),
+    ...changes.map(({ what, before, after }) => `Changed since the last yes: ${what}, from ${cut(before)} to ${cut(after)}`),
     `Arguments: ${shown}`,
   ]
   return {

@@ -2,6 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { MessageCarrier, TransportEnd } from '../connections/message-transport.ts'
 import { FrameReader } from '../connections/frame-reader.ts'
+import type { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 
@@ -21,6 +22,8 @@ export interface ClientStreams {
 /** The transport of one client. Ends with its input, or when nothing can be written any more. */
 export class ClientStream implements MessageCarrier {
   onMessage: ((message: JsonObject) => void) | null = null
+  /** never called: a request of ours fails with the client */
+  onFailed: ((id: number, error: TaplineError) => void) | null = null
   onEnd: ((end: TransportEnd) => void) | null = null
   readonly #streams: ClientStreams
   readonly #reader: FrameReader

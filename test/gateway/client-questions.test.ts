@@ -101,7 +101,7 @@ test('approvals are forms: yes once, yes for the session, no', async () => {
     { action: 'decline' },
     { action: 'cancel' },
     { action: 'accept', content: {} },
-    { action: 'accept', content: { decision: 'always' } },
+    { action: 'accept', content: { decision: 'forever' } },
     { action: 'accept', content: { decision: 'session' } },
   ]
   let turn = 0
@@ -125,7 +125,7 @@ test('approvals are forms: yes once, yes for the session, no', async () => {
   expect(asked).toHaveLength(7)
   const { message, requestedSchema } = asked[0][1]
   for (const part of ['write', 'one', 'local', '"/a"']) expect(message).toContain(part)
-  expect(requestedSchema.properties.decision.enum).toEqual(['once', 'session', 'deny'])
+  expect(requestedSchema.properties.decision.enum).toEqual(['once', 'session', 'always', 'deny'])
 })
 
 test('in mode prompt nothing is remembered, and that is not offered', async () => {
