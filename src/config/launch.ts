@@ -82,7 +82,7 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
       command,
       args: args.map((arg) => expansion.text(arg)),
       env: {
-        ...variablesOf(fields, envFile, context),
+        ...variablesOf(envFile, context),
         ...Object.fromEntries(env.map(([name, value]) => [name, expansion.text(value.text)])),
       },
       envVars,
@@ -120,18 +120,15 @@ function readEnvVars(fields: Fields, { here, variables, secrets, report }: Launc
 }
 
 /** What the `envFile` of an editor says; all of it counts as secret. */
-function variablesOf(
-  fields: Fields,
-  envFile: string | undefined,
-  { base, expansion, secrets }: LaunchContext,
-): Readonly<Record<string, string>> {
+function variablesOf(envFile: string | undefined, { base, expansion, secrets }: LaunchContext): Readonly<Record<string, string>> {
   if (envFile === undefined) return {}
   const before = expansion.unmet
   const file = expansion.text(envFile)
   if (expansion.unmet > before) return {}
   const read = readEnvFile(path.resolve(base, file))
   if (typeof read === 'string') {
-    fields.reject('envFile', `cannot be used: ${read}`)
+    // like a variable without a value: a server that is switched off may lack it
+    expansion.problems.add(`its envFile cannot be used: ${read}`)
     return {}
   }
   for (const value of read.values()) secrets.add(value)

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { TaplineError } from '../errors.ts'
 
-/** Bytes; no configuration comes near it, and reading must not fill the memory. */
-const LARGEST = 8 * 1024 * 1024
+/** Bytes; no configuration comes near it, and reading must not take long or fill the memory. */
+const LARGEST = 1024 * 1024
 
-/** The bytes of the file. Throws CONFIG_NOT_FOUND where there is none, CONFIG_INVALID for a folder, a device, a file beyond 8 MiB or one that may not be read. */
+/** The bytes of the file. Throws CONFIG_NOT_FOUND where there is none, CONFIG_INVALID for a folder, a device, a file beyond 1 MiB or one that may not be read. */
 export async function readConfigFile(file: string): Promise<Buffer> {
   try {
     const found = await stat(file)
