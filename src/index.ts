@@ -52,7 +52,18 @@ export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
 export type { Diagnostic } from './servers/diagnostic.ts'
 export type { ApprovalMode } from './servers/definition.ts'
 export type { ApprovalPolicy, Environment, EnvironmentSpec, ExecutorSpec, Governance, PermissionProfile } from './servers/environment.ts'
-export type { ExecutorDefinition, Executor, ExitStatus, LaunchRequest, StdioProcess } from './connections/executor.ts'
+export type {
+  ExecutorContext,
+  ExecutorDefinition,
+  Executor,
+  ExitStatus,
+  LaunchRequest,
+  ProcessWatch,
+  StdioProcess,
+} from './connections/executor.ts'
+export { command, defineExecutor, execServer, ssh } from './connections/executors/define-executor.ts'
+export type { ExecutorFactory } from './connections/executors/define-executor.ts'
+export type { RuntimeEnvironment } from './runtime/take-executors.ts'
 export { fileStore } from './storage/file-store.ts'
 export { memoryStore } from './storage/memory-store.ts'
 export type { PutOptions, Store, StoreArea, StoreEntry } from './storage/store.ts'

@@ -4,6 +4,8 @@ import type { JsonObject } from '../json.ts'
 import { ENVIRONMENT_ID, THREAD_WIDE } from '../servers/definition.ts'
 import type { EnvironmentSpec, ExecutorSpec } from '../servers/environment.ts'
 import { LOCAL } from '../servers/environment.ts'
+import type { OptionsContext } from './executor-options.ts'
+import { optionsOf, readExecutorOptions } from './executor-options.ts'
 import type { Expansion } from './expand.ts'
 import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
 import { readApprovalPolicy, readPermissions } from './governance.ts'
@@ -11,14 +13,12 @@ import { ENVIRONMENT } from './keys.ts'
 import { runsHere } from './server.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { Member, Report, Value } from './value.ts'
+import type { Member, ObjectValue, Report, Value } from './value.ts'
 import { duplicateKey, quoted, toJson } from './value.ts'
 
 const KEYS: readonly string[] = keysOf(ENVIRONMENT)
 /** Keys of the format that this version does not act on. */
 const LATER: ReadonlySet<string> = new Set(['discover', 'pluginRoots', 'plugins', 'reviewer'])
-/** Options that executors of other kinds have beside `executor`; the executor itself checks them. */
-const OPTIONS: readonly string[] = ['url', 'bearerTokenEnvVar', 'host', 'user', 'port', 'prefix', 'shell']
 
 export interface EnvironmentDraft {
   readonly spec: EnvironmentSpec
@@ -58,7 +58,7 @@ function readEnvironment({ name, where, value }: Member, { source, cwd, expansio
 
   const unknown: Member[] = []
   const fields = new Fields(object, KEYS, report, { onUnknown: (member) => unknown.push(member) })
-  const executor = readExecutor(fields, unknown, report)
+  const executor = readExecutor(fields, unknown, { folder: source.folder, expansion, report })
   if (name === LOCAL && executor.kind !== LOCAL)
     fields.reject('executor', `must be "${LOCAL}": the environment "${LOCAL}" is always this machine; choose another id`)
   const permissions = fields.value('permissions')
@@ -82,7 +82,8 @@ function readEnvironment({ name, where, value }: Member, { source, cwd, expansio
 }
 
 /** The name of the executor, or `{ kind, … }`; keys beside it that are not ours are options of an executor that is not `local`. */
-function readExecutor(fields: Fields, unknown: readonly Member[], report: Report): ExecutorSpec {
+function readExecutor(fields: Fields, unknown: readonly Member[], context: OptionsContext): ExecutorSpec {
+  const { report } = context
   const written = fields.value('executor')
   const options: [string, Member['value']][] = []
   let kind: string = LOCAL
@@ -93,25 +94,30 @@ function readExecutor(fields: Fields, unknown: readonly Member[], report: Report
     for (const member of written.members) if (member.name !== 'kind') options.push([member.name, member.value])
   } else kind = fields.word('executor')?.text ?? LOCAL
 
+  const known = optionsOf(kind)
   for (const member of unknown) {
     if (LATER.has(member.name)) {
       if (member.value.kind === 'boolean' && !member.value.boolean) continue
       report(member.where, `${member.value.path} is not supported by this version; take it out`)
-    } else if (kind === LOCAL || (!OPTIONS.includes(member.name) && didYouMean(member.name, KEYS) !== '')) {
-      report(member.where, unknownKey(member.name, fields.object.path, KEYS))
+    } else if (kind === LOCAL || !mayBeOption(member.name, known)) {
+      report(member.where, unknownKey(member.name, fields.object.path, [...KEYS, ...(known ?? [])]))
     } else options.push([member.name, member.value])
   }
   if (kind === LOCAL && options.length > 0) fields.reject('executor', `has options, but "${LOCAL}" takes none`)
-  const json = toJson(
-    {
-      kind: 'object',
-      where: fields.object.where,
-      path: fields.object.path,
-      members: options.map(([name, value]) => ({ name, where: value.where, value })),
-    },
-    report,
-  )
-  return { kind, options: json as JsonObject }
+  const object: ObjectValue = {
+    kind: 'object',
+    where: fields.object.where,
+    path: fields.object.path,
+    members: options.map(([name, value]) => ({ name, where: value.where, value })),
+  }
+  return { kind, options: known === undefined ? (toJson(object, report) as JsonObject) : readExecutorOptions(kind, object, context) }
+}
+
+/** Kinds that are not ours check their options themselves: what looks like a mistyped key of ours is one all the same. */
+function mayBeOption(name: string, known: readonly string[] | undefined): boolean {
+  return known === undefined
+    ? didYouMean(name, KEYS) === ''
+    : known.some((option) => option.toLowerCase() === name.replaceAll('_', '').toLowerCase())
 }
 
 function readCwd(fields: Fields, kind: string, folder: string, workingDirectory: string, expansion: Expansion): string {

@@ -57,15 +57,22 @@ export interface ProcessWatch {
   delete(group: number): void
 }
 
-/** Makes executors of one kind. `connect` is called lazily, once an environment instance, and again after `lost`. */
+/** What an executor gets when it is connected. */
+export interface ExecutorContext {
+  /** aborts when the runtime closes */
+  readonly signal: AbortSignal
+  readonly environmentId: string
+  /** what the configuration says beside the kind */
+  readonly options: JsonObject
+  readonly log: (line: string) => void
+  /** for processes of this machine */
+  readonly watch: ProcessWatch
+}
+
+/** Makes executors. `connect` is called lazily, once an environment instance, and again after `lost`. */
 export interface ExecutorDefinition {
   readonly kind: string
-  connect(context: {
-    readonly signal: AbortSignal
-    readonly environmentId: string
-    /** what the configuration says beside the kind */
-    readonly options: JsonObject
-    readonly log: (line: string) => void
-    readonly watch: ProcessWatch
-  }): Promise<Executor>
+  /** the options that it was made with, as a configuration file would have them beside the kind */
+  readonly options?: JsonObject
+  connect(context: ExecutorContext): Promise<Executor>
 }

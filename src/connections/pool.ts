@@ -1,5 +1,4 @@
 /** The connections of one runtime: one for each server and connection identity, shared by everybody who leases it. */
-import { TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { Secrets } from '../secrets.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
@@ -8,7 +7,8 @@ import type { Environment } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Connection } from './connection.ts'
 import { answersItself, declaredCapabilities, identityText } from './connection-identity.ts'
-import type { Executor, ExecutorDefinition } from './executor.ts'
+import { ExecutorPool } from './executor-pool.ts'
+import type { ExecutorDefinition } from './executor.ts'
 import type { Lessee } from './lessees.ts'
 import { LONGEST_DELAY } from './pending-request.ts'
 import { ServerConnection } from './server-connection.ts'
@@ -17,8 +17,6 @@ import { Watchdog } from './watchdog.ts'
 
 /** Starts at once. */
 const START_WIDTH = 16
-/** ms that an executor gets to dispose of itself. */
-const DISPOSE_MS = 5000
 
 export interface PoolOptions {
   /** by kind */
@@ -63,10 +61,10 @@ interface Entry {
 export class ConnectionPool {
   readonly #options: PoolOptions
   readonly #entries = new Map<ServerKey, Map<string, Entry>>()
-  readonly #executors = new Map<string, Promise<Executor>>()
+  /** where servers run */
+  readonly places: ExecutorPool
   readonly #gate = new StartGate(START_WIDTH)
   readonly #watchdog: Watchdog
-  readonly #ended = new AbortController()
   readonly #leaving = new Set<Promise<void>>()
   #count = 0
   #closing: Promise<void> | null = null
@@ -74,6 +72,14 @@ export class ConnectionPool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#watchdog = new Watchdog((line) => options.onDiagnostic({ code: 'watchdog', severity: 'warning', message: line }))
+    const redact = (text: string): string => options.secrets.redact(text)
+    this.places = new ExecutorPool({
+      executors: options.executors,
+      watch: this.#watchdog,
+      onLocal: () => this.#watchdog.start(),
+      log: ({ id }, line) => options.onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${redact(line)}` }),
+      redact,
+    })
   }
 
   /** A share in the connection of this identity. After `close`, its `ready()` rejects with SESSION_CLOSED. */
@@ -162,7 +168,7 @@ export class ConnectionPool {
       clientInfo,
       capabilities,
       onDiagnostic,
-      executor: () => this.#executor(environment),
+      executor: () => this.places.get(environment),
       enter: () => this.#gate.enter(),
       ...(graceMs !== undefined && { graceMs }),
       ...(frameLimit !== undefined && { frameLimit }),
@@ -171,49 +177,11 @@ export class ConnectionPool {
     return connection
   }
 
-  /** The executor of an environment instance, connected once; again after it was lost or could not be reached. */
-  #executor(environment: Environment): Promise<Executor> {
-    const { id, instanceId, executor: kind } = environment
-    const known = this.#executors.get(instanceId)
-    if (known) return known
-    const definition = this.#options.executors.get(kind)
-    if (!definition)
-      return Promise.reject(
-        new TaplineError('ENVIRONMENT_UNSUPPORTED', `environment ${id} has the executor ${kind}, which is not known here`, {
-          data: { kind, environmentId: id },
-        }),
-      )
-    if (this.#closing) return Promise.reject(new TaplineError('SESSION_CLOSED', `environment ${id} was closed`))
-    const { secrets, onDiagnostic } = this.#options
-    if (definition.kind === 'local') this.#watchdog.start()
-    const log = (line: string): void =>
-      onDiagnostic({ code: 'executor', severity: 'info', message: `environment ${id}: ${secrets.redact(line)}` })
-    const connected = Promise.resolve().then(() =>
-      definition.connect({
-        signal: this.#ended.signal,
-        environmentId: id,
-        options: environment.spec.executor.options,
-        log,
-        watch: this.#watchdog,
-      }),
-    )
-    this.#executors.set(instanceId, connected)
-    const forget = (): void => {
-      if (this.#executors.get(instanceId) === connected) this.#executors.delete(instanceId)
-    }
-    connected.then((executor) => executor.lost.then(forget), forget).catch(forget)
-    return connected
-  }
-
   async #close(): Promise<void> {
     const all = [...this.#entries.values()].flatMap((entries) => [...entries.values()])
     for (const { timer } of all) if (timer) clearTimeout(timer)
     await Promise.all([...all.map(({ connection }) => connection.close()), ...this.#leaving])
-    this.#ended.abort()
-    const disposed = [...this.#executors.values()].map((executor) => executor.then((one) => one.dispose()).catch(() => {}))
-    let timer: ReturnType<typeof setTimeout> | undefined
-    await Promise.race([Promise.all(disposed), new Promise<void>((resolve) => (timer = setTimeout(resolve, DISPOSE_MS)))])
-    clearTimeout(timer)
+    await this.places.close()
     await this.#watchdog.close()
   }
 }

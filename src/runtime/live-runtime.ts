@@ -37,6 +37,8 @@ export interface RuntimeParts {
   readonly catalog: Catalog
   readonly environments: ReadonlyMap<string, Environment>
   readonly executors: ReadonlyMap<string, ExecutorDefinition>
+  /** executors of environments that no kind stands for, by id */
+  readonly own: ReadonlyMap<string, ExecutorDefinition>
   readonly entries: readonly PluginEntry[]
   readonly secrets: Secrets
   readonly store: Store
@@ -86,6 +88,10 @@ export class LiveRuntime implements Runtime {
     this.approvals = runtimeApprovals(this.book, () => [...this.#sessions.values()].map(({ memory }) => memory))
     this.inventory = new Inventory({ store: parts.store, secrets: parts.secrets, report: (diagnostic) => this.report(diagnostic) })
     const { environments } = parts
+    for (const [id, definition] of parts.own) {
+      const environment = environments.get(id)
+      if (environment) this.pool.places.own(environment, definition)
+    }
     this.environments = Object.freeze({ get: (id: string) => environments.get(id), [Symbol.iterator]: () => environments.values() })
   }
 

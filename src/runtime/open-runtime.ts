@@ -14,6 +14,7 @@ import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
 import { checkRuntimeOptions } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
+import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
 import { runtimeStore } from './store-option.ts'
 import { LiveRuntime } from './live-runtime.ts'
@@ -45,8 +46,9 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 /** The same with executors, by kind, of the caller's choice. */
 export async function assembleRuntime(options: RuntimeOptions, executors: ReadonlyMap<string, ExecutorDefinition>): Promise<LiveRuntime> {
   const secrets = new Secrets()
-  const { definitions, reviewers } = takeReviewers(options.environments)
-  const host = hostConfig(definitions === undefined ? options : { ...options, environments: definitions })
+  const { definitions: given, executors: own } = takeExecutors(options.environments)
+  const { definitions, reviewers } = takeReviewers(given)
+  const host = hostConfig({ ...options, ...(definitions !== undefined && { environments: definitions }) })
   const loaded = await loadConfig({
     files: configFiles(options.config),
     ...(host && { host }),
@@ -71,6 +73,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     catalog: builder.build(keys, 1),
     environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))])),
     executors,
+    own,
     entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
     secrets,
     store,

@@ -15,6 +15,7 @@ import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
+import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
 import type { SessionEvent } from './session-event.ts'
@@ -256,13 +257,14 @@ export interface Logger {
 }
 
 /** The configuration file word for word, plus what only code can give. */
-export interface RuntimeOptions extends Config {
+export interface RuntimeOptions extends Omit<Config, 'environments'> {
+  readonly environments?: Readonly<Record<string, RuntimeEnvironment>>
   /** files, later ones stronger; what code says is stronger than files. None is looked for: give `await discoverConfig()` for that */
   readonly config?: string | readonly (string | ConfigFile)[]
   /** added to the hooks that the files name, and run after them */
   readonly hooks?: readonly HookEntry[]
   readonly flags?: FlagOptions
-  /** kinds of executors beside `local` */
+  /** kinds that a configuration file may name, made by `defineExecutor` */
   readonly executors?: readonly ExecutorDefinition[]
   /** where remembered approvals and other things outlive the process; default: `store.file` of the files, else the user's folder. A store that is given stays open when the runtime closes */
   readonly store?: StoreOption

@@ -60,12 +60,31 @@ export interface EnvironmentSpec {
   readonly where: string
 }
 
+/** Whether the machine of an environment can be reached. */
+export type ExecutorStatus = { readonly state: 'idle' | 'connecting' | 'ready' } | { readonly state: 'lost'; readonly cause: string }
+
+/** For the pool of executors alone. */
+export let setStatus: (environment: Environment, status: ExecutorStatus) => void
+/** For the runtime alone. */
+export let markReplaced: (environment: Environment) => void
+
 /** One live instance of an environment. Replacing an environment makes another instance; changing its governance does not. */
 export class Environment {
   readonly id: string
   readonly instanceId: string = randomUUID()
   readonly spec: EnvironmentSpec
   #governance: Governance
+  #status: ExecutorStatus = { state: 'idle' }
+  #replaced = false
+
+  static {
+    setStatus = (environment, status) => {
+      environment.#status = Object.freeze(status)
+    }
+    markReplaced = (environment) => {
+      environment.#replaced = true
+    }
+  }
 
   /** A reviewer comes from code; no file can name one. */
   constructor(spec: EnvironmentSpec, reviewer: Reviewer | null = null) {
@@ -76,6 +95,16 @@ export class Environment {
 
   get cwd(): string {
     return this.spec.cwd
+  }
+
+  /** Whether its machine can be reached, as far as anybody had to know. */
+  get status(): ExecutorStatus {
+    return this.#status
+  }
+
+  /** True once another instance has its id: sessions that were open then keep this one. */
+  get replaced(): boolean {
+    return this.#replaced
   }
 
   /** kind of the executor */

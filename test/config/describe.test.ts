@@ -23,7 +23,7 @@ async function described() {
   const folder = folderWith({
     'user.json': {
       environments: {
-        vm: { executor: 'exec-server', url: 'ws://127.0.0.1:1', bearerTokenEnvVar: 'VM_TOKEN', password: 'literal', cwd: '/srv' },
+        vm: { executor: 'microvm', url: 'ws://127.0.0.1:1', bearerTokenEnvVar: 'VM_TOKEN', password: 'literal', cwd: '/srv' },
       },
       mcpServers: { a: { command: 'x' }, web: WEB },
     },
@@ -87,7 +87,7 @@ test('the file that is effective and the one that is shadowed are named; environ
     environments: [
       {
         id: 'vm',
-        executor: 'exec-server',
+        executor: 'microvm',
         options: { url: 'ws://127.0.0.1:1', bearerTokenEnvVar: 'VM_TOKEN', password: '[redacted]' },
         cwd: '/srv',
       },
