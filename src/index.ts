@@ -51,7 +51,16 @@ export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
 export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
 export type { Diagnostic } from './servers/diagnostic.ts'
 export type { ApprovalMode } from './servers/definition.ts'
-export type { ApprovalPolicy, Environment, EnvironmentSpec, ExecutorSpec, Governance, PermissionProfile } from './servers/environment.ts'
+export type { Environments } from './runtime/live-environments.ts'
+export type {
+  ApprovalPolicy,
+  Environment,
+  EnvironmentSpec,
+  ExecutorSpec,
+  ExecutorStatus,
+  Governance,
+  PermissionProfile,
+} from './servers/environment.ts'
 export type {
   ExecutorContext,
   ExecutorDefinition,

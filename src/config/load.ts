@@ -122,8 +122,9 @@ interface ServerInput {
   readonly diagnose: (diagnostic: Diagnostic) => void
 }
 
-function readServers(
-  sources: readonly Sections[],
+/** The registrations of all servers of the sources, in order. */
+export function readServers(
+  sources: readonly Pick<Sections, 'source' | 'servers' | 'environments'>[],
   { specs, drafts, env, secrets, editors, diagnose }: ServerInput,
 ): readonly ServerRegistration[] {
   const registrations: ServerRegistration[] = []

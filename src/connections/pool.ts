@@ -63,6 +63,7 @@ export class ConnectionPool {
   readonly #entries = new Map<ServerKey, Map<string, Entry>>()
   /** where servers run */
   readonly places: ExecutorPool
+  readonly #retired = new WeakSet<Environment>()
   readonly #gate = new StartGate(START_WIDTH)
   readonly #watchdog: Watchdog
   readonly #leaving = new Set<Promise<void>>()
@@ -103,6 +104,26 @@ export class ConnectionPool {
     entry.timer = null
     entry.leases++
     return this.#lease(entry, lessee, isShared)
+  }
+
+  /** Lets go of the executor of an environment that was replaced, once nobody is connected there any more. */
+  retire(environment: Environment): void {
+    const isUsed = this.#at(environment).length > 0
+    if (isUsed) this.#retired.add(environment)
+    else void this.places.retire(environment)
+  }
+
+  /** Ends every connection of an environment and lets go of its executor. Never rejects. */
+  async drop(environment: Environment): Promise<void> {
+    for (const entry of this.#at(environment)) this.#leave(entry)
+    await Promise.all(this.#leaving)
+    await this.places.retire(environment)
+  }
+
+  #at(environment: Environment): readonly Entry[] {
+    return [...this.#entries.values()].flatMap((entries) =>
+      [...entries.values()].filter(({ connection }) => connection.environment === environment),
+    )
   }
 
   /** Watches a process group that somebody else started: it ends with this process. Gives what takes it off the list. */
@@ -154,7 +175,10 @@ export class ConnectionPool {
     if (entries?.size === 0) this.#entries.delete(entry.key)
     const left = entry.connection.close()
     this.#leaving.add(left)
-    void left.finally(() => this.#leaving.delete(left))
+    void left.finally(() => {
+      this.#leaving.delete(left)
+      if (this.#retired.has(entry.connection.environment)) this.retire(entry.connection.environment)
+    })
   }
 
   #connection({ key, registration, environment }: LeaseRequest, capabilities: JsonObject): ServerConnection {

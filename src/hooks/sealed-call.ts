@@ -29,10 +29,12 @@ export interface Sealing {
 export class SealedCall {
   readonly #sealing: Sealing
   readonly #governance: Governance
+  readonly #wasReplaced: boolean
 
   constructor(sealing: Sealing) {
     this.#sealing = sealing
     this.#governance = sealing.environment.governance
+    this.#wasReplaced = sealing.environment.replaced
     Object.freeze(this)
   }
 
@@ -62,6 +64,10 @@ export class SealedCall {
   /** permissions and policy as they were when the call was resolved */
   get governance(): Governance {
     return this.#governance
+  }
+  /** its environment had been replaced when the call was resolved: the session keeps the old one */
+  get wasReplaced(): boolean {
+    return this.#wasReplaced
   }
   get target(): string {
     return this.#sealing.target

@@ -19,7 +19,7 @@ const TEXT: Readonly<Record<AuthorityChange, string>> = {
 function authorityChange(run: PipelineRun): AuthorityChange | null {
   const call = run.sealed
   const { environment, governance: captured, tool } = call
-  if (run.host.environment(environment.id) !== environment) return 'environment'
+  if (run.host.environment(environment.id) !== environment || environment.replaced !== call.wasReplaced) return 'environment'
   const now = environment.governance
   if (!sameGovernance(now, captured)) return sameJson(now.permissions, captured.permissions) ? 'policy' : 'permissions'
   // a list that is out of date says nothing: it is read again before the write, and compared then

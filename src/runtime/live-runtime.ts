@@ -24,6 +24,7 @@ import type { Approvals } from './approvals.ts'
 import { runtimeApprovals } from './approvals.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { checkSessionOptions } from './check-options.ts'
+import { LiveEnvironments } from './live-environments.ts'
 import { LiveSession } from './live-session.ts'
 import { statusPages } from './status.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
@@ -57,7 +58,7 @@ export class LiveRuntime implements Runtime {
   readonly schemas: SchemaChecker = new SchemaChecker()
   readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
   readonly inventory: Inventory
-  readonly environments: Runtime['environments']
+  readonly environments: LiveEnvironments
   readonly book: ApprovalBook
   readonly approvals: Approvals
   /** what sessions that are opened from now on see; those that are open keep theirs */
@@ -87,12 +88,7 @@ export class LiveRuntime implements Runtime {
     )
     this.approvals = runtimeApprovals(this.book, () => [...this.#sessions.values()].map(({ memory }) => memory))
     this.inventory = new Inventory({ store: parts.store, secrets: parts.secrets, report: (diagnostic) => this.report(diagnostic) })
-    const { environments } = parts
-    for (const [id, definition] of parts.own) {
-      const environment = environments.get(id)
-      if (environment) this.pool.places.own(environment, definition)
-    }
-    this.environments = Object.freeze({ get: (id: string) => environments.get(id), [Symbol.iterator]: () => environments.values() })
+    this.environments = new LiveEnvironments(this)
   }
 
   get diagnostics(): readonly Diagnostic[] {
@@ -125,11 +121,11 @@ export class LiveRuntime implements Runtime {
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
     const selected = options.environments ?? this.parts.loaded.selectedEnvironments
     const environments = [...new Set(selected)].map((environmentId) => {
-      const environment = this.parts.environments.get(environmentId)
+      const environment = this.environments.get(environmentId)
       if (environment !== undefined) return environment
       throw new TaplineError(
         'ENVIRONMENT_UNKNOWN',
-        `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.parts.environments.keys()].join(', ')}`,
+        `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.environments].map((one) => one.id).join(', ')}`,
       )
     })
     const flags = captureFlags(this.parts.registry, {
@@ -175,9 +171,9 @@ export class LiveRuntime implements Runtime {
   /** A session of the runtime's own for one look at the configuration's selection: it runs no calls and has no hooks. */
   #observer(): LiveSession {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
-    const { loaded, registry, override, environments } = this.parts
+    const { loaded, registry, override } = this.parts
     const flags = captureFlags(registry, { override, variables: process.env, features: loaded.features })
-    const selected = loaded.selectedEnvironments.map((id) => environments.get(id)!)
+    const selected = loaded.selectedEnvironments.flatMap((id) => this.environments.get(id) ?? [])
     return new LiveSession(this, { id: `status-${randomUUID()}` }, selected, flags, [], async () => {})
   }
 

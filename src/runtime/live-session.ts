@@ -64,6 +64,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly id: string
   readonly flags: CapturedFlags
   readonly environments: readonly Environment[]
+  readonly environment: PipelineHost['environment']
   readonly resolver: Resolver
   readonly pipeline: Pipeline
   readonly tools: ToolLister
@@ -104,6 +105,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.id = options.id
     this.flags = flags
     this.environments = Object.freeze([...environments])
+    const held = runtime.environments.held()
+    this.environment = (id) => held.get(id)
     this.selected = Object.freeze(environments.map(({ id }) => id))
     this.catalogGeneration = runtime.catalog.generation
     this.approver = options.approver ?? null
@@ -134,7 +137,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
       wheel,
     )
     this.pipeline = new Pipeline(this, this.#hooks)
-    for (const diagnostic of idleFilters(this.#hooks.filters, parts.environments, runtime.catalog)) this.report(diagnostic)
+    for (const diagnostic of idleFilters(this.#hooks.filters, held, runtime.catalog)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 
@@ -154,10 +157,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   connection(entry: CatalogEntry): Connection {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the session is closed')
     return this.connections.get(entry)
-  }
-
-  environment(id: string): Environment | undefined {
-    return this.#runtime.parts.environments.get(id)
   }
 
   listTools(options: ListToolsOptions = {}): Promise<ToolList> {

@@ -15,6 +15,7 @@ import type { CallOptions } from '../pipeline/request.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
+import type { Environments } from './live-environments.ts'
 import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
@@ -278,7 +279,7 @@ export interface RuntimeOptions extends Omit<Config, 'environments'> {
 /** Many sessions share one runtime and its connections. */
 export interface Runtime extends AsyncDisposable {
   /** get an environment to `update` its permissions or policy, live */
-  readonly environments: Iterable<Environment> & { get(id: string): Environment | undefined }
+  readonly environments: Environments
   /** what people let the runtime remember: for its open sessions, and for always */
   readonly approvals: Approvals
   readonly diagnostics: readonly Diagnostic[]
