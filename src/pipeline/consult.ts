@@ -1,6 +1,7 @@
 /** Who answers the question of a call: what was remembered, the reviewer of the environment, then a person. */
 import { isTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { Vote } from '../hooks/call-run.ts'
+import type { JsonObject } from '../json.ts'
 import type { ApprovalQuestion } from '../servers/approval-question.ts'
 import { askPerson } from './ask-person.ts'
 import { assertAuthority } from './authority.ts'
@@ -50,6 +51,12 @@ async function lookUp(run: PipelineRun): Promise<{ readonly yes: boolean; readon
 
 async function questionOf(run: PipelineRun, asks: readonly Vote[], canRemember: CanRemember): Promise<ApprovalQuestion> {
   const { host, sealed: call } = run
+  // what a server says of its tool can hold what it was given; the arguments are shown as they will be sent
+  const { title, description, annotations } = host.secrets.redactJson({
+    title: call.tool?.title ?? call.target,
+    description: call.tool?.description ?? '',
+    annotations: (call.tool?.annotations ?? {}) as JsonObject,
+  })
   const changes = await host.memory.changes(call, canRemember.includes('always')).catch((error: unknown) => (unusable(run, error), []))
   return Object.freeze({
     id: `${run.id}.approval`,
@@ -59,9 +66,9 @@ async function questionOf(run: PipelineRun, asks: readonly Vote[], canRemember: 
     environmentId: call.environment.id,
     permissions: call.governance.permissions,
     tool: call.target,
-    title: call.tool?.title ?? call.target,
-    description: call.tool?.description ?? '',
-    annotations: call.tool?.annotations ?? {},
+    title,
+    description,
+    annotations: Object.freeze(annotations),
     arguments: run.arguments.read(),
     canRemember: Object.freeze([...canRemember]),
     changes,

@@ -1,4 +1,6 @@
 /** Variables of odd form, and secrets that come back by every way a server has. */
+import fs from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Ended } from './driver.ts'
 import { Case, end, said, server, SLOW } from './driver.ts'
@@ -156,4 +158,52 @@ test('what is not named does not reach the server, in whatever way a variable is
   expect([got.NAMED, 'UNSET' in got]).toEqual(['n', false])
   for (const name of ['AWS_SECRET_ACCESS_KEY', 'NODE_OPTIONS', 'npm_config_token', 'LD_PRELOAD', 'home'])
     expect(got).not.toHaveProperty(name)
+})
+
+test('approvals: not in a trace, the list, the store, nor anywhere else below the home folder', SLOW, async () => {
+  const [TOKEN, PASSED] = ['tok-from-variable-31', 'passed-on-secret-32']
+  const config = (more: readonly string[]): object => ({
+    store: { file: './store' },
+    mcpServers: {
+      plain: server('leaky.mjs', ['plain', '--header', 'Authorization: Bearer ${TOKEN}', ...more], {
+        env: { API_TOKEN: '${TOKEN}', SECOND: '${PASSED_KEY}', DB_PASSWORD: 'written-literal-33' },
+        env_vars: ['CASE_LEDGER', 'CASE_MARK', 'PASSED_KEY'],
+        defaultToolsApprovalMode: 'auto',
+      }),
+    },
+  })
+  await using at = new Case(config([]))
+  at.write('changed.json', config(['--more']))
+  const env = { TOKEN, PASSED_KEY: PASSED }
+  const commands = [
+    ['call', '--server', 'plain', 'hello', '--approve', 'always', '--trace'],
+    ['call', '--server', 'plain', 'hello', '--trace'],
+    ['explain', '--server', 'plain', 'hello'],
+    ['approvals', 'list'],
+    ['tools'],
+    ['tools', '--cached'],
+    ['status'],
+    ['doctor'],
+    ['config', 'show'],
+  ]
+  const values = [TOKEN, PASSED, 'written-literal-33']
+  expect(await leaks(at, env, values, commands)).toEqual([])
+  const changed = await at.run(['call', '--server', 'plain', 'hello', '--trace'], { config: 'changed.json', env })
+  expect(end(changed)).toEqual([3, 'no_approver', 'no'])
+  expect(values.filter((value) => said(changed).includes(value))).toEqual([])
+  const revoked = await at.run(['approvals', 'revoke', (await at.run(['approvals', 'list'], { env })).json.approvals[0].id], { env })
+  expect(values.filter((value) => said(revoked).includes(value))).toEqual([])
+
+  await at.run(commands[0]!, { env })
+  const files = [at.path('store'), at.home].flatMap((folder) =>
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map((one) => path.join(one.parentPath, one.name)),
+  )
+  expect(files.map((file) => path.basename(file))).toContain('approvals.json')
+  const texts = files.map((file) => fs.readFileSync(file, 'utf8'))
+  expect(files.filter((_file, index) => values.flatMap(forms).some((value) => texts[index]?.includes(value)))).toEqual([])
+  // the server did get them
+  expect(given(at).env).toMatchObject({ API_TOKEN: TOKEN, SECOND: PASSED, DB_PASSWORD: 'written-literal-33' })
 })

@@ -5,11 +5,15 @@ import { MAIN, Place, server, until } from './tapline.ts'
 
 const CONFIG = { mcpServers: { files: { ...server('A'), defaultToolsApprovalMode: 'prompt' } } }
 
-/** Types the keys once the question stands; `script` of util-linux gives the terminal. */
-async function answer(keys: string): Promise<{ status: number | null; shown: string }> {
+/** Types each of the keys once the question stands (again). */
+async function answer(keys: string, given = '{"a":"\\u001b[2J"}'): Promise<{ status: number | null; shown: string }> {
   await using at = await Place.make()
   await at.write('c.json', CONFIG)
-  const line = `'${process.execPath}' '${MAIN}' --config c.json call --server files echo '{"a":"\\u001b[2J"}'`
+  return await typed(at, [keys], given)
+}
+
+async function typed(at: Place, keys: readonly string[], given: string): Promise<{ status: number | null; shown: string }> {
+  const line = `'${process.execPath}' '${MAIN}' --config c.json call --server files echo '${given}'`
   const child = spawn('script', ['-qefc', line, '/dev/null'], {
     cwd: at.path('.'),
     env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', HOME: at.path('home'), LEDGER: at.ledgerFile },
@@ -18,8 +22,11 @@ async function answer(keys: string): Promise<{ status: number | null; shown: str
   let shown = ''
   child.stdout.on('data', (chunk: Buffer) => (shown += String(chunk)))
   const ended = new Promise<number | null>((done) => child.on('close', done))
-  await until(() => shown.includes('Run this tool?') && shown.includes('Enter'))
-  child.stdin.write(keys)
+  for (const key of keys) {
+    const from = shown.length
+    await until(() => shown.includes('Run this tool?', from) && shown.includes('Enter', from))
+    child.stdin.write(key)
+  }
   return { status: await ended, shown }
 }
 
@@ -104,3 +111,31 @@ test.runIf(process.platform === 'linux')('Ctrl-C at an input ends with 130 and s
   const { status, ledger } = await answerInputs([['(input "who")', '\u0003']])
   expect([status, ledger]).toEqual([130, '[]'])
 })
+
+test.runIf(process.platform === 'linux')(
+  'a key shows all of a long argument; always is chosen once and asked about no more, until the tool is started otherwise',
+  { timeout: 120_000 },
+  async () => {
+    await using at = await Place.make()
+    const auto = (...args: string[]): object => ({
+      store: { file: 'store' },
+      mcpServers: { files: { ...server('A', ...args), defaultToolsApprovalMode: 'auto', trustAnnotations: false } },
+    })
+    await at.write('c.json', auto())
+    const long = JSON.stringify({ a: `HEAD${'x'.repeat(2000)}NEEDLE${'x'.repeat(2000)}` })
+    const first = await typed(at, ['a', '\u001b[A\r'], long)
+    expect([first.status, first.shown.includes('a shows all of it'), first.shown.includes('NEEDLE')]).toEqual([0, true, true])
+    // no question: nothing is typed
+    const second = await typed(at, [], '{"a":"b"}')
+    expect([second.status, second.shown.includes('Run this tool?')]).toEqual([0, false])
+    const changed = auto() as { mcpServers: { files: { args: string[] } } }
+    changed.mcpServers.files.args.push('--more')
+    await at.write('c.json', changed)
+    const third = await typed(at, ['\r'], '{"a":"b"}')
+    expect([third.status, third.shown.includes('changed since it was last allowed'), third.shown.includes('--more')]).toEqual([
+      3,
+      true,
+      true,
+    ])
+  },
+)

@@ -270,6 +270,21 @@ test('the store keeps no value of the definition, and each store has hashes of i
   }
 })
 
+test('a secret that a server says itself is in no question, no change, no reviewer and no store', async () => {
+  const store = memoryStore()
+  const says = (text: string): typeof server =>
+    ({ tools: { drop: { description: text, annotations: { title: text } }, other: {} } }) as never
+  const change: Parameters<typeof config>[0] = (db) => (db.env['API_TOKEN'] = 'sk-literal-4242')
+  const first = await run(store, { change, answer: ALWAYS, tools: says('uses sk-literal-4242 and rotating-value') })
+  const second = await run(store, { change, tools: says('now sends sk-literal-4242 and rotating-value') })
+  expect(first.asked).toMatchObject([{ title: 'uses [redacted] and [redacted]', description: 'uses [redacted] and [redacted]' }])
+  expect(second.asked[0]?.changes).toMatchObject([
+    { what: 'annotations.title' },
+    { what: 'description', after: 'now sends [redacted] and [redacted]' },
+  ])
+  expect(JSON.stringify([first, second]) + (await contents(store))).not.toMatch(/sk-literal-4242|rotating-value/)
+})
+
 async function contents(store: Store): Promise<string> {
   const entries: string[] = []
   for await (const { key, value } of store.list('approvals')) entries.push(`${key} ${value}`)

@@ -166,6 +166,38 @@ describe('persist', () => {
   })
 })
 
+describe('request', () => {
+  interface Request {
+    readonly id: string
+    readonly ours: { readonly question: readonly string[]; readonly canRemember: readonly string[] }
+  }
+  test.each(cases.filter(({ kind }) => kind === 'request') as unknown as readonly Request[])('$id', async ({ id, ours }) => {
+    const tools = { danger: { description: 'does it', annotations: { readOnlyHint: false, destructiveHint: true } } }
+    const scoped = id === 'scoped-plugin'
+    await using t = await openTestRuntime({
+      features: { multi_environment_mcp: true },
+      environments: { 'env-a': { servers: scoped ? { probe: { tools } } : {}, permissions: 'read-only' } },
+      threadWide: scoped ? {} : { probe: { tools } },
+      policies: scoped ? {} : { probe: { environment: 'env-a' } },
+    })
+    await t.callTool({ server: 'probe', tool: 'danger', arguments: { text: 'x' } })
+    const [question] = t.asked
+    expect(Object.keys(question!)).toEqual(expect.arrayContaining([...ours.question]))
+    expect(question).toMatchObject({
+      owner: { name: 'probe', environmentId: scoped ? 'env-a' : null },
+      // for a thread-wide server that runs elsewhere, too
+      environmentId: 'env-a',
+      permissions: 'read-only',
+      tool: 'danger',
+      arguments: { text: 'x' },
+      annotations: { readOnlyHint: false, destructiveHint: true },
+      canRemember: ours.canRemember,
+      changes: [],
+      notes: [],
+    })
+  })
+})
+
 test('bypass: an unknown tool is an invalid request and reaches nobody', async () => {
   let seen = 0
   await using t = await open([plugin(({ hooks }) => hooks.settled.tap('t', () => void seen++))])
