@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export const ROOT: string = process.cwd()
 /** The server that everything is measured with. */
 export const PLAIN_SERVER: string = join(ROOT, 'bench/servers/plain.mjs')
+/** One that floods its client. */
+export const NOISY_SERVER: string = join(ROOT, 'bench/servers/noisy.mjs')
 
 /** A folder of its own, gone when the process ends. */
 export function tempFolder(): string {

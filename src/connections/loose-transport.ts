@@ -60,6 +60,8 @@ export class LooseTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: NonNullable<Transport['onmessage']>
+  /** notices that the SDK has no part in: it would hold each against three schemas first, which a server that floods makes everybody pay for */
+  onNotice: (method: string, params: JsonObject) => void = () => {}
   /** the answer to initialize as it came */
   initialized: InitializeAnswer | null = null
   readonly #transport: MessageCarrier
@@ -110,10 +112,7 @@ export class LooseTransport implements Transport {
     if (typeof method === 'string') {
       if (typeof id === 'string' || Number.isSafeInteger(id))
         this.#deliver({ jsonrpc: '2.0', id, method, ...plainParams(message['params']) })
-      else if (id === undefined) {
-        if (method === 'notifications/progress') this.#afterProgress()
-        this.#deliver({ jsonrpc: '2.0', method, ...plainParams(message['params']) })
-      }
+      else if (id === undefined) this.#notice(method, message['params'])
       return
     }
     // some servers give the id back as text
@@ -127,6 +126,12 @@ export class LooseTransport implements Transport {
     const envelope = { jsonrpc: '2.0', id: number, result: new Answer(message['result'], error) }
     if (this.#progressOnItsWay) queueMicrotask(() => this.#deliver(envelope))
     else this.#deliver(envelope)
+  }
+
+  #notice(method: string, params: unknown): void {
+    if (method === 'notifications/progress') this.#afterProgress()
+    else if (method !== 'notifications/cancelled') return this.onNotice(method, isJsonObject(params) ? params : {})
+    this.#deliver({ jsonrpc: '2.0', method, ...plainParams(params) })
   }
 
   /** The SDK handles a notification one microtask late and an answer at once: the last progress before an answer would be lost. */

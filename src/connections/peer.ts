@@ -56,9 +56,12 @@ export class Peer {
     // the built-in ping handler refuses a ping with odd params
     client.removeRequestHandler('ping')
     client.fallbackRequestHandler = ({ method, params }, { signal }) => this.#asked(method, params, signal)
-    client.fallbackNotificationHandler = ({ method, params }) => {
-      options.onNotification(method, isJsonObject(params) ? params : {})
-      return Promise.resolve()
+    this.#loose.onNotice = (method, params) => {
+      try {
+        options.onNotification(method, params)
+      } catch {
+        // a listener that throws must not end the connection that it listens to
+      }
     }
   }
 
