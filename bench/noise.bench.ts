@@ -60,9 +60,9 @@ async function ours(): Promise<Client> {
 
 /** Calls of the quiet server one after the other, each after a pause, while the noisy ones are called without one. */
 async function round(client: Client, isNoisy: boolean): Promise<Work> {
-  let isOver = false
+  const over = new AbortController()
   const lane = async (index: number): Promise<void> => {
-    while (!isOver) await client.noisy(index)
+    while (!over.signal.aborted) await client.noisy(index)
   }
   const lanes = isNoisy ? Array.from({ length: NOISY }, (_, index) => lane(index)) : []
   const took: number[] = []
@@ -72,7 +72,7 @@ async function round(client: Client, isNoisy: boolean): Promise<Work> {
     await client.quiet()
     took.push((performance.now() - began) * 1000)
   }
-  isOver = true
+  over.abort()
   await Promise.all(lanes)
   return { operations: CALLS, p50: median(took) }
 }
