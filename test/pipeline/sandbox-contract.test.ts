@@ -40,7 +40,7 @@ interface Row {
 const { cases } = JSON.parse(readFileSync(new URL('../vectors/sandbox-meta.json', import.meta.url), 'utf8')) as {
   readonly cases: readonly Row[]
 }
-// Rows over HTTP need a transport for it, which comes with its own issue; those on a remote executor are below, on one of this test.
+// Rows over HTTP are in sandbox-http.test.ts; those on a remote executor are below, on one of this test.
 const rowsOf = (kind: string): readonly Row[] =>
   cases.filter((row) => row.kind === kind && (row.transport === undefined || row.transport === 'stdio'))
 
