@@ -4,7 +4,15 @@ import path from 'node:path'
 import { prepare } from './prepare.mjs'
 import { CACHE, ROOT } from './tools.mjs'
 
-const ENTRIES = { tapline: 'index', plugin: 'plugin', sandbox: path.join('sandbox', 'index'), testing: path.join('testing', 'index') }
+const ENTRIES = {
+  tapline: 'index',
+  plugin: 'plugin',
+  openai: path.join('formats', 'openai'),
+  anthropic: path.join('formats', 'anthropic'),
+  'ai-sdk': path.join('formats', 'ai-sdk'),
+  sandbox: path.join('sandbox', 'index'),
+  testing: path.join('testing', 'index'),
+}
 const check = process.argv.includes('--check')
 
 async function report(name, entry) {

@@ -44,6 +44,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['leaf', 'flags', 'storage', 'servers'],
   runtime: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config'],
   gateway: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config', 'runtime'],
+  formats: ['leaf', 'hooks', 'pipeline', 'runtime'],
   testing: ['leaf', 'flags', 'storage', 'servers', 'connections', 'hooks', 'pipeline', 'plugins', 'config', 'runtime'],
   cli: [
     'leaf',

@@ -29,7 +29,7 @@ beforeAll(() => {
   installed = path.join(consumer, 'node_modules', 'tapline')
   fs.mkdirSync(path.dirname(installed), { recursive: true })
   fs.renameSync(path.join(consumer, 'package'), installed)
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node', 'undici-types']) {
+  for (const name of [...Object.keys(manifest.dependencies), 'ai', '@types/node', 'undici-types']) {
     const link = path.join(consumer, 'node_modules', name)
     fs.mkdirSync(path.dirname(link), { recursive: true })
     fs.symlinkSync(path.join(ROOT, 'node_modules', name), link, 'junction')
@@ -133,7 +133,16 @@ function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } 
 
 test('entry points and the command load the heavy packages only when they are needed', () => {
   const heavy = /^(@modelcontextprotocol\/|ajv|zod|@clack\/)/
-  for (const entry of ['index.js', 'plugin.js', 'sandbox/index.js', 'testing/index.js', 'cli/main.js']) {
+  for (const entry of [
+    'index.js',
+    'plugin.js',
+    'sandbox/index.js',
+    'formats/openai.js',
+    'formats/anthropic.js',
+    'formats/ai-sdk.js',
+    'testing/index.js',
+    'cli/main.js',
+  ]) {
     const { packages } = loadedBy(entry)
     expect(
       [...packages].filter((name) => heavy.test(name)),
@@ -156,4 +165,16 @@ test('tapline/sandbox loads nothing but its own files, a few leaves and no packa
     'launcher-probe.js',
     'sandbox-keys.js',
   ])
+})
+
+test('the formats of models load no part of the runtime, and only tapline/ai-sdk loads ai', () => {
+  for (const [entry, wanted] of [
+    ['openai', []],
+    ['anthropic', []],
+    ['ai-sdk', ['ai']],
+  ] as const) {
+    const { files, packages } = loadedBy(`formats/${entry}.js`)
+    expect([...packages]).toEqual(wanted)
+    expect([...files].filter((file) => /^(runtime|connections|hooks|cli)\//.test(file))).toEqual([])
+  }
 })

@@ -9,7 +9,7 @@ export function modelResult(result: { readonly [key: string]: unknown }): ForMod
   if (!Array.isArray(content)) return modelText(JSON.stringify(result), false)
   // frozen, because observers see it before the host does
   return Object.freeze({
-    text: content.map(textOf).filter(Boolean).join('\n'),
+    text: content.map(blockText).filter(Boolean).join('\n'),
     isError: result['isError'] === true,
     content: content as readonly ContentBlock[],
   })
@@ -20,7 +20,8 @@ export function modelText(text: string, isError = true): ForModel {
   return Object.freeze({ text, isError, content: Object.freeze([Object.freeze({ type: 'text', text })]) })
 }
 
-const textOf = (block: ContentBlock): string => {
+/** A block as text: its own, else what it is in brackets. */
+export function blockText(block: ContentBlock): string {
   if (isContent(block, 'text')) return block.text
   if (isContent(block, 'resource')) return block.resource?.text ?? `[resource ${block.resource?.uri}]`
   if (isContent(block, 'resource_link')) return `[resource ${block.uri}]`

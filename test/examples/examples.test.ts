@@ -82,6 +82,40 @@ test('approvals: reviewed, asked once, asked again after a change, revoked', asy
   ])
 })
 
+test.each([
+  [
+    'openai',
+    '"note 1: buy milk"',
+    '"arguments must be a JSON object, not a string"',
+    '"The call needs approval, and nobody is there to give it."',
+  ],
+  [
+    'anthropic',
+    '[{"type":"text","text":"note 1: buy milk"}]',
+    'error [{"type":"text","text":"arguments must be a JSON object, not a string"}]',
+    'error [{"type":"text","text":"The call needs approval, and nobody is there to give it."}]',
+  ],
+])('harness-%s carries on through a broken request and a refusal', async (name, added, broken, refused) => {
+  expect(await run(`harness-${name}`)).toEqual([
+    'assistant: I write it down.',
+    `tool: ${added}`,
+    `tool: ${broken}`,
+    'assistant: Now I clear the list.',
+    `tool: ${refused}`,
+    'assistant: Done.',
+  ])
+})
+
+test('harness-ai-sdk lets the SDK run the loop', async () => {
+  expect(await run('harness-ai-sdk')).toEqual([
+    'assistant: I write it down.',
+    'assistant: Now I clear the list.',
+    'assistant: Done.',
+    'tool: {"type":"text","value":"note 1: buy milk"}',
+    'tool: {"type":"execution-denied","reason":"The call needs approval, and nobody is there to give it."}',
+  ])
+})
+
 test('with-hooks refuses, rewrites and writes the audit', async () => {
   const [added, cleared, ...audit] = await run('with-hooks')
   expect(added).toBe('completed - note 1: the code is [redacted]')

@@ -1,5 +1,6 @@
 /** The rows of the vectors about servers over HTTP: state, but never a launcher, and no probe. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -39,7 +40,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Calls a server over HTTP that announces this; gives the `_meta` that came to it, and the keys that were dropped. */
 async function called(experimental: JsonObject, meta: JsonObject = {}): Promise<{ readonly meta: JsonObject; readonly dropped: string[] }> {
   let seen: JsonObject | undefined
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const message = (await json(request)) as { id?: number; method: string; params: JsonObject }
     if (message.id === undefined) return void response.writeHead(202).end()
@@ -55,7 +56,8 @@ async function called(experimental: JsonObject, meta: JsonObject = {}): Promise<
     }
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: results[message.method] ?? {} }))
-  }).listen(0, '127.0.0.1')
+  }
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {
     await using runtime = await openRuntime({
