@@ -42,8 +42,7 @@ function post(method: string, params: object): Promise<unknown> {
 }
 
 const sdk = new Client({ name: 'bench', version: '1' })
-// its own type of a session id does not fit its own interface under exactOptionalPropertyTypes
-await sdk.connect(new StreamableHTTPClientTransport(url) as never)
+await sdk.connect(new StreamableHTTPClientTransport(url))
 const session = await openSession({ mcpServers: { plain: { url: url.href } } })
 const { tools } = await session.listTools()
 if (tools[0]?.tool !== 'echo') throw new Error('the server did not start')
