@@ -122,6 +122,17 @@ test('32 calls at once, each with its own answer', async () => {
   }
 })
 
+test('calls one after the other need no new connection', async () => {
+  const at = await server()
+  const connection = httpConnection(newPool(), at.url)
+  await connection.ready()
+  await until(() => at.seen.some(({ method }) => method === 'GET'), 'the refused stream')
+  await callTool(connection, 'echo')
+  const before = at.connections()
+  for (let n = 0; n < 20; n++) await callTool(connection, 'echo', { n })
+  expect(at.connections()).toBe(before)
+})
+
 test('an abort sends one notice with a neutral reason and closes the request; one whose answer is there sends none', async () => {
   const closed: unknown[] = []
   const at = await server({

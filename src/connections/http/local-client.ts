@@ -5,6 +5,8 @@ import type { HttpClient } from './http-client.ts'
 
 /** ms to make a connection, TLS included. */
 const CONNECT_MS = 10_000
+/** Longest body that is read to be thrown away. */
+const SHORT_BYTES = 16 * 1024
 /** Where a server was first found holds for as long as its definition lives, over all starts. */
 const guards = new WeakMap<HttpLaunch, AddressGuard>()
 
@@ -28,7 +30,8 @@ function agentClient(agent: import('undici').Agent): HttpClient {
         },
         body: answer.body,
         discard: () => {
-          answer.body.on('error', () => {}).destroy()
+          // read to its end where it is short, so that the connection can be used again
+          answer.body.dump({ limit: SHORT_BYTES }).catch(() => {})
         },
       }
     },
