@@ -1,7 +1,13 @@
 /** HTTP servers that cannot be reached, are no MCP, redirect, never answer or are old; environments that make no HTTP requests. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import http from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ExecutorDefinition } from '../../src/connections/executor.ts'
 import { callTool, event, EVENTS, httpConnection, rpc, serve, text } from './fixtures/http.ts'
@@ -61,6 +67,28 @@ test('one clear line for what keeps a server from being reached', async () => {
     expect(error.message).toMatch(message)
     expect(error.message).not.toMatch(/\n|\bat \S+:\d+:\d+/)
   }
+})
+
+const openssl = spawnSync('openssl', ['version']).status === 0
+test.skipIf(!openssl)('a certificate that nobody vouches for is not accepted, and nothing is sent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tapline-tls-'))
+  later(() => rm(folder, { recursive: true }))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const options = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=other.test']
+  execFileSync('openssl', ['req', ...options, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  let requests = 0
+  const made = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, () => requests++)
+  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve))
+  later(() => new Promise((resolve) => made.close(resolve)))
+  const { port } = made.address() as AddressInfo
+  const error = await failure(httpConnection(newPool(), `https://127.0.0.1:${port}/mcp`).ready())
+  expect(error).toMatchObject({
+    code: 'SERVER_START_FAILED',
+    message: expect.stringMatching(
+      /^web cannot be reached at https:\/\/127.0.0.1:\d+: its TLS certificate is not accepted: .*\(DEPTH_ZERO_SELF_SIGNED_CERT\)$/,
+    ) as string,
+  })
+  expect(requests).toBe(0)
 })
 
 test('what answers and is no MCP: pages, other types, empty and broken bodies, statuses', async () => {
