@@ -1,5 +1,6 @@
 /** The way of a call, read from top to bottom: resolve, approve, attachMetadata, dispatch, settled. */
 import type { Connection } from '../connections/connection.ts'
+import { onAbort } from '../connections/on-abort.ts'
 import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { CallView } from '../hooks/call-view.ts'
 import { observe } from '../hooks/observers.ts'
@@ -113,8 +114,7 @@ export class Pipeline {
         this.#fail(run, new TaplineError('CALL_CANCELLED', 'the call was cancelled by its caller', { cause: signal.reason as unknown }))
       if (signal.aborted) abort()
       else {
-        signal.addEventListener('abort', abort, { once: true })
-        run.forgetCaller = () => signal.removeEventListener('abort', abort)
+        run.forgetCaller = onAbort(signal, abort)
         this.#drive(run, 0)
       }
     }

@@ -7,6 +7,9 @@ test('twenty calls cancelled at once: one notice each, with the id of its reques
   await using at = new Case()
   await using session = await sessionOn(at, 'answers.mjs')
   await session.listTools()
+  const warnings: string[] = []
+  const warned = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', warned)
   const abort = new AbortController()
   const calls = Array.from({ length: 20 }, () => session.callTool(on('hangs'), { signal: abort.signal }))
   await until(() => at.calls().length === 20)
@@ -15,6 +18,9 @@ test('twenty calls cancelled at once: one notice each, with the id of its reques
   expect(await session.callTool(on('quick'))).toMatchObject({ outcome: 'completed' })
   const notices = at.seen('notifications/cancelled')
   expect(notices).toHaveLength(20)
+  // one signal for a whole turn of a model is no leak
+  process.off('warning', warned)
+  expect(warnings).toEqual([])
   const ids = at
     .seen('tools/call')
     .slice(0, 20)
