@@ -14,6 +14,7 @@ import { checkFormAnswer } from './form-answer.ts'
 import { withoutHostOnlyMeta } from './host-only-meta.ts'
 import type { QuestionHost } from './open-question.ts'
 import { OpenQuestion } from './open-question.ts'
+import { hasApprovalMarks, isEmptyForm, reviewRequest } from './review-request.ts'
 import type { CompiledSchema } from './tool-schema.ts'
 
 const DECLINE: JsonObject = Object.freeze({ action: 'decline' })
@@ -37,8 +38,12 @@ export async function answerElicitation(
   if (typeof message !== 'string') throw new RpcFault(INVALID_PARAMS, 'message must be text')
   const asked = readAsked(params, modes)
   const { governance } = connection.environment
-  const verdict = judge(governance, params, asked)
+  const verdict = judge(governance, params)
   if (verdict !== null) return verdict
+  if (governance.reviewer !== null && hasApprovalMarks(params)) {
+    const reviewed = await reviewRequest(host, governance, connection, request, params)
+    if (reviewed !== null) return reviewed
+  }
   const schema = asked.mode === 'form' ? await compile(host, asked.requestedSchema) : null
   const question = new OpenQuestion(host, 'elicitation', connection, request)
   const { key, environment } = connection
@@ -100,21 +105,10 @@ function hostOf(text: string): string | null {
 }
 
 /** What the policy of the owner's environment answers by itself; null: somebody is asked. */
-function judge({ approvalPolicy, permissions }: Governance, params: JsonObject, asked: Asked): JsonObject | null {
+function judge({ approvalPolicy, permissions }: Governance, params: JsonObject): JsonObject | null {
   if (approvalPolicy === 'never')
-    return isApprovalRequest(params, asked) && isFullAccess(permissions) ? { action: 'accept', content: {} } : DECLINE
+    return hasApprovalMarks(params) && isEmptyForm(params) && isFullAccess(permissions) ? { action: 'accept', content: {} } : DECLINE
   return typeof approvalPolicy === 'object' && !approvalPolicy.granular.mcpElicitations ? DECLINE : null
-}
-
-/** A server that asks for approval of a call as some clients know it: an empty form with marks in `_meta`. */
-function isApprovalRequest({ _meta: meta }: JsonObject, asked: Asked): boolean {
-  return (
-    isJsonObject(meta) &&
-    meta['codex_request_type'] === 'approval_request' &&
-    meta['codex_approval_kind'] === 'mcp_tool_call' &&
-    asked.mode === 'form' &&
-    Object.keys(asked.requestedSchema.properties).length === 0
-  )
 }
 
 /** Nobody is asked what could not be checked afterwards. */

@@ -8,7 +8,7 @@ import type { PipelineRun } from './pipeline-run.ts'
 
 /** What a session lends to the questions of its servers. */
 export interface QuestionHost
-  extends Pick<PipelineHost, 'sessionId' | 'secrets' | 'schemas' | 'approvalTimeoutMs' | 'report' | 'question'> {
+  extends Pick<PipelineHost, 'sessionId' | 'secrets' | 'schemas' | 'approvalTimeoutMs' | 'reviewTimeoutMs' | 'report' | 'question'> {
   /** ends with the session */
   readonly signal: AbortSignal
   /** the calls of the session that are on their way to that connection */
