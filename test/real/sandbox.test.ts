@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Ended } from '../cases/driver.ts'
-import { Case, end, library, SLOW, text } from '../cases/driver.ts'
+import { Case, end, library, said, SLOW, text } from '../cases/driver.ts'
 import { codexBinary } from './codex.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
@@ -210,11 +210,26 @@ test.runIf(process.platform === 'linux')('a launcher in a folder whose name is n
   const folder = Buffer.concat([Buffer.from(at.path('bad-')), Buffer.from([0xff])])
   mkdirSync(folder)
   writeFileSync(Buffer.concat([folder, Buffer.from('/codex')]), `#!/bin/sh\nexec '${codex}' "$@"\n`, { mode: 0o755 })
+  // a file cannot name it at all
   const [before = '', after = ''] = at.read('tapline.json').split(JSON.stringify(codex))
   at.write('tapline.json', Buffer.concat([Buffer.from(`${before}"`), folder, Buffer.from(`/codex"${after}`)]))
   const ended = await run(at, 'e', 'echo ran > ran')
-  expect(end(ended)).toEqual([1, 'completed', 'yes'])
-  expect(text(ended)).toMatch(REFUSED)
+  expect([ended.status, said(ended)]).toEqual([2, expect.stringContaining('is not UTF-8')])
+  // code can: as Node reads such a name, or as halves of surrogate pairs
+  const { openRuntime } = await library()
+  for (const codexExecutable of [`${folder.toString('utf8')}/codex`, at.path('bad-\udcff', 'codex')]) {
+    await using runtime = await openRuntime({
+      environments: { e: { cwd: at.path('e'), permissions: 'full-access', codexExecutable, mcpServers: { shell: shell(at) as never } } },
+    })
+    const session = await runtime.openSession()
+    const outcome: any = await session.callTool({
+      server: 'shell',
+      tool: 'run',
+      arguments: { command: 'sh', args: ['-c', 'echo ran > ran'] },
+    })
+    expect(outcome.result.content[0].text).toMatch(REFUSED)
+    await runtime.close()
+  }
   expect(at.exists('e/ran')).toBe(false)
 })
 
