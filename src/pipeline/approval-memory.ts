@@ -1,5 +1,6 @@
 /** What one session may take as a yes that was given earlier: its own approvals, and those of the store. */
 import { randomBytes } from 'node:crypto'
+import type { ToolRecord } from '../connections/connection.ts'
 import type { SealedCall } from '../hooks/sealed-call.ts'
 import type { Secrets } from '../secrets.ts'
 import type { ApprovalBinding } from './approval-binding.ts'
@@ -13,6 +14,10 @@ import { recordOf } from './approval-record.ts'
 /** Lives and ends with its session; nothing but a yes of a person ever enters. */
 export class ApprovalMemory {
   readonly #records = new Map<string, ApprovalRecord>()
+  readonly #bindings = new WeakMap<
+    ToolRecord,
+    Pick<SealedCall, 'entry' | 'environment' | 'governance'> & { readonly binding: ApprovalBinding }
+  >()
   readonly #salt = randomBytes(32)
   readonly #scope: string
   readonly #book: ApprovalBook
@@ -69,7 +74,14 @@ export class ApprovalMemory {
     return this.#records.delete(id)
   }
 
+  /** Hashes once for each definition, and not for each call of a tool that is called all the time. */
   #bind(call: SealedCall): ApprovalBinding {
-    return bind(call, this.#salt, this.#scope)
+    const { tool, entry, environment, governance } = call
+    const known = tool === null ? undefined : this.#bindings.get(tool)
+    if (known !== undefined && known.entry === entry && known.environment === environment && known.governance === governance)
+      return known.binding
+    const binding = bind(call, this.#salt, this.#scope)
+    if (tool !== null) this.#bindings.set(tool, { entry, environment, governance, binding })
+    return binding
   }
 }

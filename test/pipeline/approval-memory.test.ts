@@ -1,5 +1,9 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
+import { fileStore } from '../../src/storage/file-store.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import type { Store, StoreEntry } from '../../src/storage/store.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
@@ -369,6 +373,29 @@ test('a damaged salt recognises nothing, is said, and is not replaced', async ()
   await store.put('approvals', 'salt', 'short')
   expect(await run(store, { answer: ALWAYS })).toMatchObject({ ran: true, asked: [{ canRemember: ['session'] }] })
   expect((await store.get('approvals', 'salt'))?.value).toBe('short')
+})
+
+test('the first yes of several processes at once: they agree on one salt, and nothing is lost', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapline-approvals-'))
+  try {
+    const request = (index: number): typeof DROP => ({ ...DROP, tool: index % 2 === 0 ? 'drop' : 'other' }) as typeof DROP
+    const first = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => {
+        const store = fileStore(folder)
+        const ended = await run(store, { answer: ALWAYS, request: request(index) })
+        await store.close()
+        return ended.ran
+      }),
+    )
+    expect(first).toEqual(Array.from({ length: 8 }, () => true))
+    for (const index of [0, 1]) expect(await run(fileStore(folder), { request: request(index) })).toMatchObject({ ran: true, asked: [] })
+    const { entries } = JSON.parse(await readFile(join(folder, 'approvals.json'), 'utf8')) as {
+      readonly entries: readonly { readonly key: string }[]
+    }
+    expect(entries.map(({ key }) => key.replace(/[0-9a-f]{32}/, 'ID')).sort()).toEqual(['approval/ID', 'approval/ID', 'salt'])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 test('two processes that answer at once: each has its own answer, and a no takes no yes of the other away', async () => {
