@@ -176,20 +176,46 @@ test('202 for a request: the answer comes by the stream of its own', async () =>
 
 test('the stream of its own is opened again with the id of its last event, and given up where it is refused', async () => {
   const ids: unknown[] = []
+  let up = (): void => {}
+  const isUp = new Promise<void>((resolve) => {
+    up = resolve
+  })
   const at = await server({
     stream: (request, response) => {
       ids.push(request.headers['last-event-id'])
       if (ids.length === 4) return void response.writeHead(405).end()
       response.writeHead(200, EVENTS)
-      response.end(event(ids.length === 2 ? '' : notice('notifications/tools/list_changed'), `own-${ids.length}`, 'retry: 1\n'))
+      const last = event(ids.length === 2 ? '' : notice('notifications/tools/list_changed'), `own-${ids.length}`, 'retry: 1\n')
+      // the first list must be there before it changes
+      void isUp.then(() => response.end(last))
     },
   })
   const connection = httpConnection(newPool(), at.url)
   await connection.ready()
+  up()
   await until(() => ids.length === 4, 'four tries')
   expect(ids).toEqual([undefined, 'own-1', 'own-2', 'own-3'])
   await until(() => at.count('tools/list') >= 2, 'the lists')
   expect(await callTool(connection, 'echo')).toEqual(text('echo {}'))
+})
+
+test('a question on the stream of its own that comes again after a break is answered once', async () => {
+  const opened: ServerResponse[] = []
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 'q', method: 'ping' })
+  const at = await server({
+    stream: (_, response) => {
+      opened.push(response)
+      response.writeHead(200, EVENTS)
+      if (opened.length === 1) response.write(event(ping, 'own-1', 'retry: 1\n'))
+      else response.write(event(ping, 'own-1') + event(notice('notifications/tools/list_changed'), 'own-2'))
+    },
+  })
+  const connection = httpConnection(newPool(), at.url)
+  await connection.ready()
+  await until(() => at.seen.some(({ message }) => message?.id === 'q'), 'the answer')
+  opened[0]!.end()
+  await until(() => opened.length === 2 && at.count('tools/list') === 2, 'the second stream')
+  expect(at.seen.filter(({ message }) => message?.id === 'q')).toHaveLength(1)
 })
 
 test('a message over the limit costs its own request only, as JSON and as an event', async () => {

@@ -36,6 +36,8 @@ export async function followStandalone(
           {
             event: (type, data, id) => {
               heard = true
+              // a server may begin again with the event that it was asked to go on after
+              if (id !== null && id === lastEventId) return
               if (id !== null) lastEventId = id
               if (type === 'message' && data !== '') for (const message of messagesIn(data) ?? []) host.receive(message)
             },
