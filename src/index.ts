@@ -51,6 +51,7 @@ export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
 export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
 export type { Diagnostic } from './servers/diagnostic.ts'
 export type { ApprovalMode } from './servers/definition.ts'
+export type { EnvironmentCheck } from './runtime/check-environment.ts'
 export type { Environments } from './runtime/live-environments.ts'
 export type {
   ApprovalPolicy,
@@ -67,6 +68,7 @@ export type {
   Executor,
   ExitStatus,
   LaunchRequest,
+  PlaceInfo,
   ProcessWatch,
   StdioProcess,
 } from './connections/executor.ts'

@@ -98,6 +98,17 @@ export function createProgram(host: ProgramHost): Command {
     .description('check machine, configuration and every server, and say what to do')
     .action(action(async (context, options) => (await import('./commands/doctor.ts')).run(context, options as object)))
 
+  const environments = program.command('environments').description('list environments and see whether they can be reached')
+  environments
+    .command('list')
+    .description('list the environments of the configuration')
+    .action(action(async (context) => (await import('./commands/environments.ts')).list(context)))
+  environments
+    .command('check')
+    .description('connect them and ask for an answer: reachable, how fast, which platform')
+    .argument('[id]', 'only this one; default: those that are selected')
+    .action(action(async (context, id) => (await import('./commands/environments.ts')).check(context, id as string | undefined)))
+
   const resources = program.command('resources').description('list and read resources')
   listing(resources.command('list'))
     .description('list the resources of all servers')

@@ -37,6 +37,16 @@ export interface StdioProcess {
   readonly trouble?: string | null
 }
 
+/** What a place says of itself. */
+export interface PlaceInfo {
+  /** its operating system, in its own words */
+  readonly platform: string | null
+  /** of what carries the servers there, where it has one */
+  readonly version: string | null
+  /** home folder of the user that servers run as */
+  readonly home: string | null
+}
+
 /** A connected place. Anything that it does not implement is refused with ENVIRONMENT_UNSUPPORTED, never done locally instead. */
 export interface Executor {
   startStdio(request: LaunchRequest, context: { readonly signal: AbortSignal }): Promise<StdioProcess>
@@ -46,6 +56,8 @@ export interface Executor {
     path: string,
     context: { readonly signal: AbortSignal },
   ): Promise<readonly { readonly name: string; readonly kind: 'file' | 'directory' | 'other' }[]>
+  /** Asks the place whether it is there, over the way that its servers take. */
+  check?(context: { readonly signal: AbortSignal }): Promise<PlaceInfo>
   /** settles when the place is lost; running processes count as exited then */
   readonly lost: Promise<{ readonly cause: string }>
   dispose(): Promise<void>

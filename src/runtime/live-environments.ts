@@ -6,10 +6,15 @@ import type { Catalog } from '../servers/catalog.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import { Environment, LOCAL, markReplaced } from '../servers/environment.ts'
+import { checkEnvironment } from './check-environment.ts'
+import type { EnvironmentCheck } from './check-environment.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import type { RuntimeEnvironment } from './take-executors.ts'
 import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
+
+/** ms for one look at an environment. */
+const CHECK_MS = 15_000
 
 /** The environments of a runtime, in the order in which they were declared. */
 export interface Environments extends Iterable<Environment> {
@@ -21,6 +26,8 @@ export interface Environments extends Iterable<Environment> {
    * way end as `authority_changed`. Throws ENVIRONMENT_UNKNOWN, CONFIG_INVALID.
    */
   replace(id: string, definition: RuntimeEnvironment): Environment & AsyncDisposable
+  /** Connects it and asks for one answer; starts no server. Rejects with ENVIRONMENT_UNKNOWN, ENVIRONMENT_UNAVAILABLE, CONFIG_INVALID, CALL_CANCELLED. */
+  check(id: string, options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number }): Promise<EnvironmentCheck>
 }
 
 export class LiveEnvironments implements Environments {
@@ -72,6 +79,19 @@ export class LiveEnvironments implements Environments {
     markReplaced(old)
     this.#runtime.pool.retire(old)
     return made
+  }
+
+  async check(
+    id: string,
+    { signal, timeoutMs = CHECK_MS }: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
+  ): Promise<EnvironmentCheck> {
+    const environment = this.#environments.get(id)
+    if (environment === undefined)
+      throw new TaplineError(
+        'ENVIRONMENT_UNKNOWN',
+        `there is no environment ${JSON.stringify(id)}; there is ${[...this.#environments.keys()].join(', ')}`,
+      )
+    return checkEnvironment(environment, this.#runtime.pool.places, { timeoutMs, ...(signal && { signal }) })
   }
 
   #set(id: string, given: RuntimeEnvironment): Environment & AsyncDisposable {

@@ -28,7 +28,7 @@ const info = async (session: Session, environmentId: string): Promise<any> => {
 
 /** A place of one's own that can be lost. */
 function box(): { readonly factory: ReturnType<typeof make>; lose(cause: string): void; readonly connects: unknown[]; disposed: number } {
-  const state = { connects: [] as unknown[], disposed: 0, lose: (_: string) => {} }
+  const state = { connects: [] as unknown[], disposed: 0, lose: (() => {}) as (cause: string) => void }
   const factory = make(state)
   return Object.assign(state, { factory })
 }
@@ -116,8 +116,8 @@ test('execServer, ssh and command are what a file says, and are checked the same
     { kind: 'ssh', options: { host: 'h', port: 22 } },
     { kind: 'command', options: { prefix: ['docker', 'exec', '-i', 'box'] } },
   ])
-  const wrong = (executor: RuntimeEnvironment['executor']): Promise<Runtime> =>
-    openRuntime({ environments: { a: { executor: executor as never, cwd: '/x' } } })
+  const wrong = (executor: NonNullable<RuntimeEnvironment['executor']>): Promise<Runtime> =>
+    openRuntime({ environments: { a: { executor, cwd: '/x' } } })
   await expect(wrong(execServer({ url: 'http://x' }))).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('ws://'),
@@ -134,7 +134,7 @@ test('an environment is added while sessions run: later ones may select it; disp
   const added = runtime.environments.add('b', local('b'))
   expect([...runtime.environments].map(({ id }) => id)).toEqual(['a', 'local', 'b'])
   expect(() => runtime.environments.add('b', local('b'))).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
-  expect(() => runtime.environments.add('c', { executor: 'ssh', cwd: '/x' } as RuntimeEnvironment)).toThrow(
+  expect(() => runtime.environments.add('c', { executor: 'ssh', cwd: '/x' })).toThrow(
     expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('host') }),
   )
   expect(await info(before, 'b')).toMatchObject({ outcome: 'invalid_request' })

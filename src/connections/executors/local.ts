@@ -1,7 +1,8 @@
 /** The executor of this machine. */
 import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { TaplineError } from '../../errors.ts'
-import type { Executor, ExecutorDefinition, LaunchRequest, ProcessWatch, StdioProcess } from '../executor.ts'
+import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, ProcessWatch, StdioProcess } from '../executor.ts'
 import { localEnv } from './local-env.ts'
 import { LocalProcess } from './local-process.ts'
 
@@ -60,6 +61,10 @@ class LocalExecutor implements Executor {
     this.#processes.add(started)
     void started.swept.then(() => this.#processes.delete(started))
     return started
+  }
+
+  check(): Promise<PlaceInfo> {
+    return Promise.resolve({ platform: process.platform, version: null, home: homedir() })
   }
 
   /** Ends what still runs and waits until nothing is left. */

@@ -1,8 +1,8 @@
 /** The executor that reaches a place through a command which bridges stdin and stdout: docker, podman, kubectl, wsl, ssh. */
-import type { Executor, ExecutorDefinition, LaunchRequest, ProcessWatch, StdioProcess } from '../../executor.ts'
+import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, ProcessWatch, StdioProcess } from '../../executor.ts'
 import { bootstrapArgs, launchLine } from './bootstrap.ts'
 import { openBridge } from './bridge.ts'
-import { listFarDirectory, readFarFile } from './far-files.ts'
+import { listFarDirectory, lookAround, readFarFile } from './far-files.ts'
 import type { CommandOptions } from './options.ts'
 import { readCommandOptions } from './options.ts'
 
@@ -40,6 +40,11 @@ export class CommandExecutor implements Executor {
     this.#bridges.add(bridge)
     void bridge.swept.then(() => this.#bridges.delete(bridge))
     return new FarProcess(bridge)
+  }
+
+  /** A bridge of its own, as each server has one. */
+  check(context: { readonly signal: AbortSignal }): Promise<PlaceInfo> {
+    return lookAround(this, context)
   }
 
   readFile(path: string, context: { readonly signal: AbortSignal }): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /** Files of a place that can only start programs: `cat`, and a loop of the shell. */
 import { TaplineError } from '../../../errors.ts'
-import type { Executor, StdioProcess } from '../../executor.ts'
+import type { Executor, PlaceInfo, StdioProcess } from '../../executor.ts'
 import { onAbort } from '../../on-abort.ts'
 import { printable } from '../../printable.ts'
 
@@ -32,6 +32,13 @@ export async function listFarDirectory(
     .split('\0')
     .filter((entry) => entry !== '')
     .map((entry) => ({ name: entry.slice(1), kind: entry[0] === 'd' ? 'directory' : entry[0] === 'f' ? 'file' : 'other' }))
+}
+
+/** What the place says of itself. */
+export async function lookAround(place: Place, context: Context): Promise<PlaceInfo> {
+  const answer = await output(place, '/', ['sh', '-c', 'uname -s; printf "%s" "$HOME"'], context)
+  const [platform = '', home = ''] = answer.toString('utf8').split('\n')
+  return { platform: platform.toLowerCase() || null, version: null, home: home || null }
 }
 
 async function output(place: Place, path: string, argv: readonly string[], { signal }: Context): Promise<Buffer> {

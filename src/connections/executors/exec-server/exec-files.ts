@@ -19,6 +19,17 @@ export function fileUri(path: string): string {
   return `file://${encoded.startsWith('/') ? '' : '/'}${encoded}`
 }
 
+/** The path of such a URI; what is none stays as it is. */
+export function pathOf(uri: string | null): string | null {
+  if (uri === null || !uri.startsWith('file://')) return uri
+  try {
+    const decoded = decodeURIComponent(uri.slice('file://'.length))
+    return /^\/[A-Za-z]:/.test(decoded) ? decoded.slice(1) : decoded
+  } catch {
+    return uri
+  }
+}
+
 /** Rejects with ENVIRONMENT_FILE_FAILED, or ENVIRONMENT_UNAVAILABLE. */
 export async function readExecFile(call: Call, path: string): Promise<Buffer> {
   const { dataBase64 } = await asked(call, 'fs/readFile', path)

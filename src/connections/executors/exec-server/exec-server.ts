@@ -1,11 +1,11 @@
 /** The executor that reaches a real `codex exec-server` over WebSocket. */
 import { TaplineError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import type { Executor, ExecutorDefinition, LaunchRequest, StdioProcess } from '../../executor.ts'
+import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, StdioProcess } from '../../executor.ts'
 import { onAbort, untilAborted } from '../../on-abort.ts'
 import { ExecConnection, RpcError } from './exec-connection.ts'
 import type { DirectoryEntry } from './exec-files.ts'
-import { fileUri, listExecDirectory, readExecFile } from './exec-files.ts'
+import { fileUri, listExecDirectory, pathOf, readExecFile } from './exec-files.ts'
 import { ExecHttp } from './exec-http.ts'
 import type { SessionOptions } from './exec-session.ts'
 import { ExecSession, unavailable } from './exec-session.ts'
@@ -87,6 +87,13 @@ class ExecServer implements Executor {
     } finally {
       forget()
     }
+  }
+
+  async check({ signal }: { readonly signal: AbortSignal }): Promise<PlaceInfo> {
+    await untilAborted(this.#call('environment/status', {}), signal, () => signal.reason)
+    const { platformOs, executorVersion, userHomeDir } = this.#session.info
+    const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+    return { platform: text(platformOs), version: text(executorVersion), home: pathOf(text(userHomeDir)) }
   }
 
   fetch(input: URL, init: RequestInit): Promise<Response> {
