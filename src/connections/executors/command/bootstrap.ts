@@ -59,6 +59,6 @@ export function launchLine({ command, args, cwd, env, label }: LaunchRequest): s
 }
 
 /** Any text without NUL as one word of a shell line. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'"'"'`).replaceAll('\n', `'"$tl_n"'`)}'`
 }
