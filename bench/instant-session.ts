@@ -8,6 +8,7 @@ import { DeadlineWheel } from '../src/hooks/deadline-wheel.ts'
 import type { HookPlugin } from '../src/hooks/plugin.ts'
 import type { JsonObject } from '../src/json.ts'
 import { LauncherProbe } from '../src/launcher-probe.ts'
+import { ApprovalBook } from '../src/pipeline/approval-book.ts'
 import { SchemaChecker } from '../src/pipeline/tool-schema.ts'
 import type { LiveRuntime } from '../src/runtime/live-runtime.ts'
 import { LiveSession } from '../src/runtime/live-session.ts'
@@ -17,6 +18,7 @@ import { CatalogBuilder } from '../src/servers/catalog-builder.ts'
 import { DEFAULT_POLICY, type ServerRegistration } from '../src/servers/definition.ts'
 import { Environment } from '../src/servers/environment.ts'
 import { KeyRegistry, type ServerKey } from '../src/servers/key.ts'
+import { memoryStore } from '../src/storage/memory-store.ts'
 
 const INFO: ServerInfo = { protocolVersion: '2025-06-18', serverInfo: {}, capabilities: { tools: {} }, instructions: null, pid: null }
 const RESULT: JsonObject = { content: [{ type: 'text', text: 'hello' }] }
@@ -125,11 +127,16 @@ export function instantSession({ catalog, keys, environment, listing }: Servers,
       loaded: { naming: { scheme: 'stable', maxLength: 64 } } as Partial<LoadedConfig>,
     },
     pool: {
+      has: () => true,
       lease: ({ key }: { readonly key: ServerKey }) => ({
         connection: new InstantConnection(key, environment, listing),
         release: () => {},
       }),
     },
+    catalog,
+    environments: { held: () => new Map([['local', environment]]) },
+    book: new ApprovalBook(memoryStore(), () => {}),
+    inventory: { note: () => {} },
     probe: new LauncherProbe(),
     schemas: new SchemaChecker(),
     wheel: new DeadlineWheel(),
