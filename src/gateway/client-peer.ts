@@ -24,17 +24,12 @@ export class ClientPeer {
   readonly #server: Server
   readonly #transport: MessageCarrier
 
-  private constructor(server: Server, { transport, onRequest, onNotification }: ClientPeerOptions) {
+  private constructor(server: Server, { transport, onRequest }: ClientPeerOptions) {
     this.#server = server
     this.#transport = transport
     // the SDK's own handlers parse strictly and drop unknown fields
     for (const method of ['initialize', 'ping']) server.removeRequestHandler(method)
-    server.removeNotificationHandler('notifications/initialized')
     server.fallbackRequestHandler = ({ method, params }, { signal }) => onRequest(method, isJsonObject(params) ? params : {}, signal)
-    server.fallbackNotificationHandler = ({ method, params }) => {
-      onNotification(method, isJsonObject(params) ? params : {})
-      return Promise.resolve()
-    }
   }
 
   /** Listens from now on. */
@@ -46,7 +41,9 @@ export class ClientPeer {
       { jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) } },
     )
     const peer = new ClientPeer(server, options)
-    await server.connect(new LooseTransport(options.transport))
+    const loose = new LooseTransport(options.transport)
+    loose.onNotice = options.onNotification
+    await server.connect(loose)
     return peer
   }
 
