@@ -14,6 +14,7 @@ import type { ConnectionPool } from '../../src/connections/pool.ts'
 import type { TaplineError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { Environment } from '../../src/servers/environment.ts'
+import { callTool, httpConnection, serve } from '../connections/fixtures/http.ts'
 import { alive, hostPool, lease, marked, until } from '../connections/fixtures/pool.ts'
 import { CodexExecutor, Proxy } from './codex.ts'
 
@@ -330,4 +331,30 @@ test('HTTP from there: bodies, headers, streams as they come, redirects, and req
     server.closeAllConnections()
     server.close()
   }
+})
+
+test.each([false, true])('an HTTP server of the environment is reached from there (answers as streams: %s)', async (sse) => {
+  const served = await serve({ sse })
+  const pool = poolFor()
+  try {
+    const connection = httpConnection(pool, served.url, { on: place(codex.url) })
+    await connection.ready()
+    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => callTool(connection, 'echo', { n })))
+    expect(results.map((result: any) => result.content[0].text)).toEqual(Array.from({ length: 20 }, (_, n) => `echo {"n":${n}}`))
+    // they come from the executor, not from here
+    expect(served.seen.every(({ headers }) => headers['user-agent'] !== 'node')).toBe(true)
+  } finally {
+    await pool.close()
+    await served.close()
+  }
+})
+
+test('a look at it: platform, version and home of that machine', async () => {
+  const executor = await connected(codex.url)
+  expect(await executor.check?.({ signal: new AbortController().signal })).toEqual({
+    platform: 'linux',
+    version: expect.stringMatching(/^\d+\./),
+    home: join(codex.home, 'home'),
+  })
+  await executor.dispose()
 })

@@ -9,6 +9,7 @@ import { commandExecutor } from '../../../src/connections/executors/command/comm
 import type { TaplineError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/json.ts'
 import { Environment } from '../../../src/servers/environment.ts'
+import { httpConnection } from '../fixtures/http.ts'
 import { alive, hostPool, lease, until } from '../fixtures/pool.ts'
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
@@ -332,6 +333,10 @@ test('an MCP server behind a bridge: started, called, ended and started again th
     expect(await failure(call('crash'))).toMatchObject({ code: 'SERVER_EXITED', data: { exitCode: 7 } })
     await connection.ready()
     expect(connection.info?.pid).toBe(null)
+    // what cannot be carried there is refused, never asked from here
+    expect(await failure(httpConnection(pool, 'http://127.0.0.1:9/mcp', { on: environment }).ready())).toMatchObject({
+      code: 'ENVIRONMENT_UNSUPPORTED',
+    })
   } finally {
     await pool.close()
   }
