@@ -140,6 +140,12 @@ test('the status of the command comes through; what is no command, or was killed
   expect(text(none)).toMatch(/^SANDBOX_LAUNCHER_FAILED: the command did not run: .*no-such-command: No such file/)
 })
 
+test('the script that npm links is a launcher too, and confines the same', SLOW, async () => {
+  const { codex: linked = '' } = JSON.parse(process.env['TAPLINE_REAL_SERVERS'] ?? '{}') as { readonly codex?: string }
+  await using at = place({ e: { type: 'workspace-write', excludeSlashTmp: true, excludeTmpdirEnvVar: true } }, linked)
+  expect(await writable(at, 'e', { own: at.path('e'), home: at.home, outside })).toEqual(['own'])
+})
+
 test('a policy of the host reaches the launcher with the fields that nobody knows, as object and as text', SLOW, async () => {
   await using at = new Case()
   // the real launcher, with somebody in front who writes down what it is given
