@@ -17,7 +17,7 @@ const QUIET_MS = 50
 /** ms after which output of an ended process is no longer waited for. */
 const LAST_WORDS_MS = 2000
 /** ms that an exit may come after a broken pipe. */
-const EXIT_MS = 200
+const EXIT_MS = 1000
 const SENT: Promise<void> = Promise.resolve()
 
 /** The id at the start of an answer whose rest was never kept. */
