@@ -273,7 +273,7 @@ test('a question is withdrawn when its server takes it back, dies, its call ends
 test('the time that a person takes counts against no limit of the call, but has one of its own', async () => {
   const home = await runtime({}, { toolTimeoutSec: 1 })
   const session = await home.openSession({
-    approvalTimeoutMs: 4000,
+    approvalTimeoutMs: 8000,
     onElicitation: async ({ message }, { signal }) => {
       await (message === 'never' ? withdrawn(signal) : new Promise((resolve) => setTimeout(resolve, 2500)))
       return yes
@@ -283,7 +283,7 @@ test('the time that a person takes counts against no limit of the call, but has 
   expect(await tell(session, 'asks', 'ask', elicit(form('never')), { timeoutMs: 1500 })).toEqual({ action: 'cancel' })
   const hanging = await session.callTool({ server: 'asks', tool: 'hang' })
   expect([hanging.outcome, hanging.code]).toEqual(['timed_out', 'CALL_TIMED_OUT'])
-}, 30_000)
+}, 60_000)
 
 test('a flood of questions is bounded', async () => {
   const release = gate()
