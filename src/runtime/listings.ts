@@ -15,7 +15,7 @@ import { unwrap } from './unwrap.ts'
 const FIELDS = { 'resources/list': 'resources', 'resources/templates/list': 'resourceTemplates', 'prompts/list': 'prompts' } as const
 
 /** The keys that name a server in a request of the host. */
-export const SELECTOR_KEYS: readonly string[] = ['server', 'environmentId', 'installationId']
+const SELECTOR_KEYS: readonly string[] = ['server', 'environmentId', 'installationId']
 /** The same, and the key that a listing gave. */
 export const OWNER_KEYS: readonly string[] = [...SELECTOR_KEYS, 'owner']
 

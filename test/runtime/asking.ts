@@ -3,7 +3,6 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
 import { openRuntime } from '../../src/runtime/open-runtime.ts'
 import type { CallOptions, Runtime, RuntimeOptions, Session } from '../../src/runtime/types.ts'
 
@@ -49,5 +48,3 @@ export const withdrawn = (signal: AbortSignal): Promise<never> =>
 
 /** Codes of the runtime's and session's diagnostics. */
 export const codes = (session: Session): readonly string[] => session.diagnostics.map(({ code }) => code)
-
-export { expect }
