@@ -85,7 +85,7 @@ function questionOf(host: QuestionHost, { permissions }: Governance, connection:
     permissions,
     tool,
     title: typeof title === 'string' ? title : tool,
-    description: typeof description === 'string' ? description : String(params['message'] ?? ''),
+    description: typeof description === 'string' ? description : typeof params['message'] === 'string' ? params['message'] : '',
     annotations: isJsonObject(annotations) ? annotations : {},
     arguments: isJsonObject(given) ? given : {},
     canRemember: [],
