@@ -6,6 +6,7 @@ import type { Secrets } from '../secrets.ts'
 import type { ApprovalBinding, BoundPart } from './approval-binding.ts'
 import { TOOL_PART } from './approval-parts.ts'
 import type { ApprovalRecord } from './approval-record.ts'
+import { shownArguments } from './shown-arguments.ts'
 
 /** One difference. */
 export interface ApprovalChange {
@@ -43,7 +44,8 @@ function partChanges(before: readonly BoundPart[], { parts, now }: ApprovalBindi
     earlier.delete(part.what)
     if (part.what === TOOL_PART || (old !== undefined && sameHashes(old, part))) return
     // the configuration itself says what holds now; a value of it is shown only where it may be kept, too
-    const values = (now[index]?.values ?? []).map((value) => secrets.redact(typeof value === 'string' ? value : canonicalJson(value)))
+    const texts = (now[index]?.values ?? []).map((value) => (typeof value === 'string' ? value : canonicalJson(value)))
+    const values = shownArguments(texts).map((value) => secrets.redact(value))
     const isList = part.hashes.length !== 1 || part.what === 'arguments'
     const after = part.text === null ? (isList ? words(values) : '(a value that is not shown)') : secrets.redact(part.text)
     const known = new Map(part.hashes.map((hash, at) => [hash, values[at] ?? '']))

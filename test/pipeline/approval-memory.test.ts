@@ -82,6 +82,11 @@ const CHANGES: readonly [string, NonNullable<Parameters<typeof config>[0]>, obje
   ['an argument more', (db) => db.args.push('--more'), { what: 'arguments', before: 'one two', after: 'one two --more' }],
   ['another argument', (db) => (db.args[1] = 'three'), { what: 'arguments', before: 'one …', after: 'one three' }],
   ['another order of arguments', (db) => (db.args = db.args.toReversed()), { what: 'arguments', before: 'one two', after: 'two one' }],
+  [
+    'a secret in an argument',
+    (db) => db.args.push('--password=hunter2'),
+    { what: 'arguments', before: 'one two', after: 'one two --password=…' },
+  ],
   ['another command', (db) => (db.command = 'db2'), { what: 'command', before: 'db', after: 'db2' }],
   ['another folder', (db) => (db.cwd = '/tmp'), { what: 'working folder', before: '/', after: '/tmp' }],
   [
