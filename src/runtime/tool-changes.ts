@@ -30,7 +30,7 @@ export function announce(
 }
 
 /** Compares two lists; the same definition listed again is no change. */
-export function toolChanges(before: readonly Tool[], after: readonly Tool[]): ToolChanges {
+function toolChanges(before: readonly Tool[], after: readonly Tool[]): ToolChanges {
   const old = new Map(before.map((tool) => [tool.tool, tool]))
   const now = new Set(after.map(({ tool }) => tool))
   const isOther = (tool: Tool, earlier: Tool): boolean => tool.name !== earlier.name || !sameJson(tool.raw, earlier.raw)
