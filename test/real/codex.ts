@@ -102,11 +102,11 @@ export class Proxy implements AsyncDisposable {
     this.#server = net.createServer((client) => {
       this.connections++
       this.#sockets.add(client)
-      client.on('error', () => {})
+      client.on('error', () => {}).on('close', () => this.#sockets.delete(client))
       if (!this.forwards) return
       const far = net.connect(port, '127.0.0.1')
       this.#sockets.add(far)
-      far.on('error', () => client.destroy())
+      far.on('error', () => client.destroy()).on('close', () => this.#sockets.delete(far))
       for (const socket of [client, far]) socket.setNoDelay()
       client.pipe(far).on('close', () => client.destroy())
       far.pipe(client).on('close', () => far.destroy())
@@ -115,6 +115,11 @@ export class Proxy implements AsyncDisposable {
 
   get url(): string {
     return `ws://127.0.0.1:${(this.#server.address() as net.AddressInfo).port}`
+  }
+
+  /** true where there is something to cut */
+  get isOpen(): boolean {
+    return this.#sockets.size > 0
   }
 
   cut(): void {
