@@ -327,6 +327,22 @@ test.each([
   expect(far.trouble).not.toBe(null)
 })
 
+test('an answer without a result ends what ran there, and whoever waits is told', async () => {
+  const fake = await fakeServer((frame, self) => {
+    if (frame.method !== 'fs/readFile') return started(frame)
+    self.send({ id: frame.id })
+    return null
+  })
+  const executor = await connect(fake.url)
+  const far = await start(executor)
+  expect(await failure(executor.readFile?.('/x', { signal }) as Promise<unknown>)).toMatchObject({
+    code: 'ENVIRONMENT_UNAVAILABLE',
+    message: expect.stringContaining('without a result'),
+  })
+  expect(await far.exited).toEqual({ code: null, signal: null })
+  expect(await executor.lost).toEqual({ cause: expect.stringContaining('without a result') })
+})
+
 describe('what is no exec-server, or none for us', () => {
   test('another HTTP server, one that is not there, one that answers initialize with nonsense', async () => {
     const http = await FakeExecServer.start((_, response) => response.writeHead(500).end())

@@ -218,7 +218,11 @@ class Line {
     this.#waiting.delete(id as number)
     if (isJsonObject(error)) waiting.reject(rpcError(error))
     else if (isJsonObject(result)) waiting.resolve(result)
-    else waiting.reject(new ConnectionError('protocol', 'it sent an answer without a result'))
+    else {
+      const broken = new ConnectionError('protocol', 'it sent an answer without a result')
+      waiting.reject(broken)
+      this.end(broken)
+    }
   }
 }
 
