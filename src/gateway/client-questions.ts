@@ -2,8 +2,11 @@
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { Root } from '../mcp.ts'
+import { printable } from '../connections/printable.ts'
 import type { ApprovalQuestion, Approver, ElicitationAnswer, SessionOptions } from '../runtime/types.ts'
+import type { ServerKey } from '../servers/key.ts'
 import type { ClientPeer } from './client-peer.ts'
+import { uniqueUri } from './resource-uri.ts'
 
 type Handlers = Pick<SessionOptions, 'approver' | 'onElicitation' | 'onSampling' | 'onRoots' | 'declares'>
 
@@ -17,7 +20,13 @@ export function clientHandlers(peer: () => ClientPeer, capabilities: JsonObject)
       onElicitation: async ({ owner, message, params }, { signal }) =>
         (await peer().request(
           'elicitation/create',
-          { ...params, message: `${owner}: ${message}` },
+          {
+            ...params,
+            message: `${owner}: ${message}`,
+            // two servers may use one id, and each can only say of its own that it is done
+            ...(typeof params['elicitationId'] === 'string' && { elicitationId: uniqueUri(owner, params['elicitationId']) }),
+            _meta: withOwner(params['_meta'], owner),
+          },
           signal,
         )) as unknown as ElicitationAnswer,
     }),
@@ -25,7 +34,7 @@ export function clientHandlers(peer: () => ClientPeer, capabilities: JsonObject)
       onSampling: async ({ owner, request }, { signal }) =>
         (await peer().request(
           'sampling/createMessage',
-          { ...(request as unknown as JsonObject), _meta: { ...request._meta, 'tapline/owner': String(owner) } },
+          { ...(request as unknown as JsonObject), _meta: withOwner((request as unknown as JsonObject)['_meta'], owner) },
           signal,
         )) as never,
     }),
@@ -40,6 +49,9 @@ export function clientHandlers(peer: () => ClientPeer, capabilities: JsonObject)
     }),
   }
 }
+
+/** Over whatever the server says there. */
+const withOwner = (meta: unknown, owner: ServerKey): JsonObject => ({ ...(isJsonObject(meta) && meta), 'tapline/owner': String(owner) })
 
 const CHOICES = { once: 'Yes, once', session: 'Yes, for this session', always: 'Yes, always', deny: 'No' } as const
 type Choice = keyof typeof CHOICES
@@ -60,17 +72,18 @@ function formApprover(peer: () => ClientPeer): Approver {
 /** Characters of the arguments that a question shows. */
 const LONGEST_ARGUMENTS = 4000
 
-const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)} …` : text)
+// one line each: a text of a server cannot write a line of ours
+const cut = (text: string): string => printable(text, 200)
 
 function approvalForm(question: ApprovalQuestion, choices: readonly Choice[]): JsonObject {
   const { owner, environmentId, tool, description, notes, changes } = question
   const args = JSON.stringify(question.arguments, null, 2)
   const shown = args.length > LONGEST_ARGUMENTS ? `${args.slice(0, LONGEST_ARGUMENTS)} … (${args.length} characters)` : args
   const lines = [
-    `May the tool ${tool || question.title} of ${owner} run? It is governed by the environment ${environmentId}.`,
-    ...(description === '' ? [] : [`Its server says: ${description.slice(0, 500)}`]),
+    `May the tool ${cut(tool || question.title)} of ${owner} run? It is governed by the environment ${environmentId}.`,
+    ...(description === '' ? [] : [`Its server says: ${printable(description, 500)}`]),
     ...notes.map(({ plugin, question: text }) => `${plugin}: ${text}`),
-    ...changes.map(({ what, before, after }) => `Changed since the last yes: ${what}, from ${cut(before)} to ${cut(after)}`),
+    ...changes.map(({ what, before, after }) => `Changed since the last yes: ${cut(what)}, from ${cut(before)} to ${cut(after)}`),
     `Arguments: ${shown}`,
   ]
   return {

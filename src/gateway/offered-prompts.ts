@@ -1,6 +1,6 @@
 /** Prompts of all servers under names made like those of tools, and completions for prompts and templates. */
 import { TaplineError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { CallOptions, CompletionRequest, PromptRequest, Session } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
@@ -48,12 +48,15 @@ export class OfferedPrompts {
     return { prompts: entries.filter(({ name }) => named.has(name)) }
   }
 
-  async get(name: string, args: unknown, options: CallOptions): Promise<object> {
+  async get(name: string, args: unknown, resources: OfferedResources, options: CallOptions): Promise<object> {
     const { owner: key, prompt } = await this.#find(name, options.signal)
     if (args !== undefined && !isJsonObject(args)) throw invalidParams('arguments must be an object')
     const request = { owner: key, prompt, ...(args !== undefined && { arguments: args }) } as PromptRequest
-    const { owner: _owner, ...result } = await this.#session.getPrompt(request, options)
-    return result
+    const { owner, messages, ...rest } = await this.#session.getPrompt(request, options)
+    return {
+      ...rest,
+      messages: messages.map((message) => withLinks(message as unknown as Json, (block) => resources.linked(owner, [block])[0]!)),
+    }
   }
 
   async complete({ ref, argument, context }: JsonObject, resources: OfferedResources, options: CallOptions): Promise<object> {
@@ -78,4 +81,12 @@ export class OfferedPrompts {
     if (found !== undefined) return found
     throw new TaplineError('CALL_INVALID_REQUEST', `no prompt is named ${JSON.stringify(name.slice(0, 140))}`)
   }
+}
+
+/** The message with its one block, or each of its list, handed through. */
+function withLinks(message: Json, through: (block: Json) => Json): Json {
+  if (!isJsonObject(message)) return message
+  const { content } = message
+  if (content === undefined) return message
+  return { ...message, content: Array.isArray(content) ? (content as readonly Json[]).map(through) : through(content) }
 }

@@ -1,10 +1,11 @@
 /** Resources of all servers under unique URIs, and the servers that own them. */
 import { TaplineError } from '../errors.ts'
+import type { Json } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { CallOptions, Session } from '../runtime/types.ts'
 import type { ServerKey } from '../servers/key.ts'
 import { withinListTime } from './list-limit.ts'
-import { prefixOf, splitUri, uniqueUri } from './resource-uri.ts'
+import { isUnique, prefixOf, splitUri, uniqueUri } from './resource-uri.ts'
 
 /** How many URIs of servers are known; the oldest are forgotten. */
 const MOST_KNOWN = 10_000
@@ -16,6 +17,7 @@ export class OfferedResources {
   readonly #session: Session
   /** the server's own URI → servers that have listed it or answered with it */
   readonly #known = new Map<string, Set<ServerKey>>()
+  #wasListed = false
 
   constructor(session: Session) {
     this.#session = session
@@ -25,6 +27,7 @@ export class OfferedResources {
     const { items, errors } = await withinListTime(signal, (limit) => this.#session.listResources({ signal: limit }))
     for (const { owner, error } of errors) if (error.code === 'CALL_CANCELLED') this.missed.add(owner)
     for (const { owner, uri } of items) this.#learn(owner, uri)
+    this.#wasListed = true
     return { resources: items.map(({ owner, uri, raw }) => ({ ...raw, uri: uniqueUri(owner, uri) })) }
   }
 
@@ -54,7 +57,8 @@ export class OfferedResources {
       if (server !== undefined) return { owner: server.owner, uri: split.uri }
       throw new TaplineError('UNKNOWN_SERVER', `no server has the resource ${shown(text)}`)
     }
-    if (!this.#known.has(text)) await this.list(signal)
+    // a server that links it may not be the only one that has it
+    if (!this.#wasListed || !this.#known.has(text)) await this.list(signal)
     const owners = [...(this.#known.get(text) ?? [])]
     if (owners.length === 1) return { owner: owners[0]!, uri: text }
     if (owners.length === 0) throw new TaplineError('UNKNOWN_SERVER', `no server has the resource ${shown(text)}`)
@@ -63,15 +67,20 @@ export class OfferedResources {
     })
   }
 
-  /** Remembers whose the links of a result are. */
-  linked(owner: ServerKey, { content }: { readonly content?: unknown }): void {
-    if (!Array.isArray(content)) return
-    for (const block of content as readonly unknown[]) {
-      if (!isJsonObject(block)) continue
-      const { type, uri, resource } = block
-      if (type === 'resource_link' && typeof uri === 'string') this.#learn(owner, uri)
-      else if (type === 'resource' && isJsonObject(resource) && typeof resource['uri'] === 'string') this.#learn(owner, resource['uri'])
+  /** Remembers whose the links of a result are. They stay as they are, but for one that reads like a unique URI: that would be the one of another server. */
+  linked(owner: ServerKey, content: readonly Json[]): readonly Json[] {
+    const own = (uri: string): string => {
+      if (isUnique(uri)) return uniqueUri(owner, uri)
+      this.#learn(owner, uri)
+      return uri
     }
+    return content.map((block) => {
+      if (!isJsonObject(block)) return block
+      const { type, uri, resource } = block
+      if (type === 'resource_link' && typeof uri === 'string') return { ...block, uri: own(uri) }
+      if (type !== 'resource' || !isJsonObject(resource) || typeof resource['uri'] !== 'string') return block
+      return { ...block, resource: { ...resource, uri: own(resource['uri']) } }
+    })
   }
 
   #learn(owner: ServerKey, uri: string): void {

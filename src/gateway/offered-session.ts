@@ -8,6 +8,7 @@ import { ChangeNotice } from './change-notice.ts'
 import { OfferedPrompts } from './offered-prompts.ts'
 import { OfferedResources } from './offered-resources.ts'
 import { OfferedTools } from './offered-tools.ts'
+import { uniqueUri } from './resource-uri.ts'
 import { invalidParams, methodNotFound } from './rpc-fault.ts'
 
 type Notify = (method: string, params?: JsonObject) => void
@@ -51,7 +52,7 @@ export class OfferedSession {
       case 'prompts/list':
         return this.#changes.prompts.during(() => this.#prompts.list(signal))
       case 'prompts/get':
-        return this.#prompts.get(textAt(params, 'name'), params['arguments'], this.#options(params, signal))
+        return this.#prompts.get(textAt(params, 'name'), params['arguments'], this.#resources, this.#options(params, signal))
       case 'completion/complete':
         return this.#prompts.complete(params, this.#resources, this.#options(params, signal))
       case 'logging/setLevel':
@@ -78,8 +79,9 @@ export class OfferedSession {
     if (refused !== null) return { content: [{ type: 'text', text: refused }], isError: true }
     const outcome = await this.#session.callTool({ name, arguments: params['arguments'] }, this.#options(params, signal))
     const result = callResult(outcome)
-    if (outcome.owner !== null) this.#resources.linked(outcome.owner, result)
-    return result
+    const { content } = result
+    if (outcome.outcome !== 'completed' || outcome.owner === null || !Array.isArray(content)) return result
+    return { ...result, content: this.#resources.linked(outcome.owner, content) }
   }
 
   /** The client's `_meta`, but for its progress token, which is mapped. */
@@ -106,7 +108,7 @@ export class OfferedSession {
       if (this.#resources.missed.delete(event.owner)) this.#changes.resources.changed()
       if (this.#prompts.missed.delete(event.owner)) this.#changes.prompts.changed()
     } else if (event.type === 'elicitation_complete')
-      this.#notify('notifications/elicitation/complete', { elicitationId: event.elicitationId })
+      this.#notify('notifications/elicitation/complete', { elicitationId: uniqueUri(event.owner, event.elicitationId) })
     else if (event.type === 'log') {
       const logger = event.logger === null ? String(event.owner) : `${event.owner}: ${event.logger}`
       this.#notify('notifications/message', { level: event.level, logger, data: event.data })

@@ -15,6 +15,11 @@ export function splitUri(text: string): { readonly owner: string; readonly uri: 
   return match === null ? null : { owner: match[0], uri: text.slice(match[0].length) }
 }
 
+/** True for a text that begins as unique URIs do, whether it is one or not; the scheme of a URI has no case. */
+export function isUnique(text: string): boolean {
+  return text.trimStart().slice(0, SCHEME.length).toLowerCase() === SCHEME
+}
+
 /** What the unique URIs of a server begin with. */
 export function prefixOf({ name, environmentId, installationId }: KeyParts): string {
   return `${SCHEME}${[name, environmentId, installationId].map(part).join('/')}/`

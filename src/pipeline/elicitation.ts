@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts'
 import { deepFreeze, isJsonObject } from '../json.ts'
 import type { FormSchema } from '../mcp.ts'
 import type { Governance } from '../servers/environment.ts'
-import { isFullAccess } from '../servers/environment.ts'
+import { isFullAccess, sameGovernance } from '../servers/environment.ts'
 import type { ElicitationQuestion, Elicitor } from './elicitor.ts'
 import { readElicitationAnswer } from './elicitor.ts'
 import { checkFormAnswer } from './form-answer.ts'
@@ -64,6 +64,11 @@ export async function answerElicitation(
     const answer = readElicitationAnswer(await question.ask((signal) => elicitor(put, { signal })))
     if (answer === null) {
       complain('the answer could not be read, which counts as no')
+      return DECLINE
+    }
+    // a yes to what may not be asked any more is none
+    if (answer.action === 'accept' && !sameGovernance(environment.governance, governance)) {
+      complain('what governs its server changed while somebody was asked, which counts as no')
       return DECLINE
     }
     const cleaned = withoutHostOnlyMeta(answer as unknown as JsonObject)

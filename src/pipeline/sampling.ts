@@ -33,7 +33,7 @@ export async function answerSampling(
   try {
     const result = await question.ask((signal) => sampler(put, { signal }))
     if (!isJsonObject(result)) throw new TypeError('the handler gave no result')
-    return snapshot(result) as JsonObject
+    return withoutHostOnlyMeta(snapshot(result) as JsonObject)
   } catch (error) {
     if (error instanceof RpcFault) throw error
     host.report({

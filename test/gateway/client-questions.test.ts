@@ -32,7 +32,10 @@ test('a question of a server goes to the client, with its owner in front and eve
   const answer = await ask('elicitation/create', { ...elicitation, future: { kept: 1 }, _meta: { 'example.com/a': 1, persist: 'always' } })
   expect(answer).toEqual({ action: 'accept', content: { ok: true } })
   expect(asked).toEqual([
-    ['elicitation/create', { ...elicitation, message: 'one: Sure?', future: { kept: 1 }, _meta: { 'example.com/a': 1 } }],
+    [
+      'elicitation/create',
+      { ...elicitation, message: 'one: Sure?', future: { kept: 1 }, _meta: { 'example.com/a': 1, 'tapline/owner': 'one' } },
+    ],
   ])
   // a client with forms alone is asked nothing else
   const url = { mode: 'url', message: 'x', url: 'https://example.com/', elicitationId: 'e' }
@@ -51,9 +54,14 @@ test('a URL goes to a client that has URLs, and so does the notice that it is do
   await open({ elicitation: { url: {} } }, { 'elicitation/create': () => ({ action: 'accept' }) })
   const url = { mode: 'url', message: 'Log in', url: 'https://example.com/a', elicitationId: 'e1' }
   expect(await ask('elicitation/create', url)).toEqual({ action: 'accept' })
-  expect(asked[0][1]).toMatchObject({ mode: 'url', url: 'https://example.com/a', elicitationId: 'e1', message: 'one: Log in' })
+  expect(asked[0][1]).toMatchObject({
+    mode: 'url',
+    url: 'https://example.com/a',
+    elicitationId: 'tapline:///one/~/~/e1',
+    message: 'one: Log in',
+  })
   await client.call('mcp__one__notify', { method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } })
-  expect(client.notifications('notifications/elicitation/complete')[0].params).toEqual({ elicitationId: 'e1' })
+  expect(client.notifications('notifications/elicitation/complete')[0].params).toEqual({ elicitationId: 'tapline:///one/~/~/e1' })
   // it has no forms, so nobody can be asked for approval
   expect((await client.call('mcp__one__write'))._meta['tapline/outcome'].outcome).toBe('no_approver')
 })

@@ -351,3 +351,25 @@ test('handlers that are none are refused', async () => {
   for (const bad of [{ onElicitation: 'yes' }, { onSampling: 1 }, { onRoots: {} }, { logLevel: 'loud' }, { declares: 7 }])
     await expect(home.openSession(bad as never)).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST' })
 })
+
+test('a yes to a question counts as no where what governs its server changed meanwhile; a no stays a no', async () => {
+  await using runtime = await askingRuntime({ approvalPolicy: 'on-request' })
+  const vm = runtime.environments.get('vm')!
+  const policies = [
+    { approvalPolicy: 'never' },
+    { approvalPolicy: { granular: { mcpElicitations: false } } },
+    { approvalPolicy: 'on-request', permissions: 'read-only' },
+  ] as const
+  await using session = await runtime.openSession({
+    onElicitation: async () => {
+      vm.update(policies[asked++ % 3]!)
+      return asked > 3 ? { action: 'decline' } : yes
+    },
+  })
+  let asked = 0
+  for (let i = 1; i <= 4; i++) {
+    vm.update({ approvalPolicy: 'on-request', permissions: 'workspace-write' })
+    expect([asked, await tell(session, 'asks', 'ask', elicit(form('x')))]).toEqual([i - 1, { action: 'decline' }])
+  }
+  expect(codes(session)).toContain('elicitation_not_answered')
+})
