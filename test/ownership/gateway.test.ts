@@ -159,7 +159,7 @@ test('answers to questions that nobody asked, and odd ids, answer nothing', asyn
   await client.until(() => client.seen.some(isQuestion), 'the question')
   const { id } = client.seen.find(isQuestion)
   for (const other of [null, [id], { id }, '', ` ${id}`, `${id}.0`, id + 1, id - 1, true, `0x${id}`])
-    client.send({ id: other, result: yes } as never)
+    client.send({ id: other, result: yes })
   client.write(`{"jsonrpc":"2.0","result":{"action":"accept"}}\n`)
   expect(await client.request('ping')).toEqual({})
   release({ action: 'decline' })
