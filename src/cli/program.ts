@@ -140,6 +140,14 @@ export function createProgram(host: ProgramHost): Command {
     )
 
   program
+    .command('plugins')
+    .description('show the plugin packages of the environments')
+    .command('list')
+    .description('list every plugin package with its installation, its servers and where it is')
+    .option('--environment <id>', 'only of this environment')
+    .action(action(async (context, options) => (await import('./commands/plugins.ts')).list(context, options as object)))
+
+  program
     .command('serve')
     .description('be one MCP server with the tools of all, for an MCP client')
     .option('--stdio', 'talk to the client that started this process, over stdin and stdout')

@@ -4,6 +4,7 @@ import type { Reviewer } from '../servers/approval-question.ts'
 import type { ApprovalMode, ServerRegistration } from '../servers/definition.ts'
 import type { ApprovalPolicy, EnvironmentSpec, PermissionProfile } from '../servers/environment.ts'
 import type { JsonObject } from '../json.ts'
+import type { ObjectValue } from './value.ts'
 
 interface ServerCommon {
   readonly enabled?: boolean
@@ -66,6 +67,25 @@ export interface EnvironmentDefinition {
   readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
   /** absolute path of a full Codex CLI; only `local` offers it to servers, once it passed the probe */
   readonly codexExecutable?: string
+  /** folders of plugin packages on that machine; `*` stands for any name */
+  readonly pluginRoots?: readonly string[]
+  /** exec-server: also the plugin packages that are installed there */
+  readonly discover?: boolean
+}
+
+/** What a host may say about a server of a plugin package: policy, never how it is started. */
+export type ServerOverlay = Omit<ServerCommon, 'environment' | 'installation'>
+
+/** A plugin package that is selected by its folder. */
+export interface PackageSelection {
+  /** on this machine from the folder of the file or the working directory; elsewhere from the `cwd` of the environment */
+  readonly path: string
+  /** where it is installed; default `local` */
+  readonly environment?: string
+  /** tells two installations in one environment apart */
+  readonly installation?: string
+  /** server of the package → its policy */
+  readonly mcpServers?: Readonly<Record<string, ServerOverlay>>
 }
 
 /** One schema for files and code. */
@@ -73,6 +93,8 @@ export interface Config {
   readonly environments?: Readonly<Record<string, EnvironmentDefinition>>
   readonly selectedEnvironments?: readonly string[]
   readonly mcpServers?: Readonly<Record<string, ServerDefinition>>
+  /** plugin packages: folders that bring servers. Hook plugins are something else */
+  readonly plugins?: readonly PackageSelection[]
   readonly features?: Readonly<Record<string, boolean | string>>
   /** `maxLength` belongs to the scheme `stable` */
   readonly naming?: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
@@ -92,6 +114,18 @@ export interface HookModule {
   readonly tools?: readonly string[]
 }
 
+/** A selected plugin package; nothing of it is read yet. */
+export interface PackageChoice {
+  /** of the machine of its environment, absolute */
+  readonly path: string
+  readonly environmentId: string
+  readonly installationId: string | null
+  /** server of the package → policy as written, already checked */
+  readonly overlays: ReadonlyMap<string, ObjectValue>
+  readonly rank: number
+  readonly where: string
+}
+
 /** All files and code, read, checked and merged; nothing started, nothing imported. */
 export interface LoadedConfig {
   /** absolute paths, weakest first, with how each came in */
@@ -103,6 +137,7 @@ export interface LoadedConfig {
   /** every registration of every source, weakest source first, in file order inside one */
   readonly registrations: readonly ServerRegistration[]
   readonly hooks: readonly HookModule[]
+  readonly packages: readonly PackageChoice[]
   /** flag name → value and place, strongest file last */
   readonly features: readonly { readonly name: string; readonly value: boolean | string; readonly where: string }[]
   readonly naming: { readonly scheme: 'stable' | 'codex'; readonly maxLength: number }

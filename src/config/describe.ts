@@ -7,6 +7,7 @@ import { displayKey } from '../servers/key.ts'
 import { compareStrength } from '../servers/strength.ts'
 import type { LoadedConfig } from './config.ts'
 import { looksSecret, refersToVariable } from './expand.ts'
+import { toJson } from './value.ts'
 
 const HIDDEN = '[redacted]'
 
@@ -23,6 +24,13 @@ export function describeConfig(loaded: LoadedConfig, secrets: Secrets): JsonObje
       selectedEnvironments: loaded.selectedEnvironments,
       servers: loaded.registrations.map((registration) => describeServer(registration, loaded.registrations)),
       hooks: loaded.hooks.map((hook) => ({ ...hook, options: hook.options && hideByName(hook.options) })) as unknown as Json,
+      plugins: loaded.packages.map(({ path, environmentId, installationId, overlays, where }) => ({
+        path,
+        environmentId,
+        installationId,
+        mcpServers: Object.fromEntries([...overlays].map(([name, policy]) => [name, toJson(policy, () => {})])),
+        where,
+      })),
       features: loaded.features as unknown as Json,
       naming: loaded.naming,
       store: loaded.storeFolder,

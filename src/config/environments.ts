@@ -18,7 +18,7 @@ import { duplicateKey, quoted, toJson } from './value.ts'
 
 const KEYS: readonly string[] = keysOf(ENVIRONMENT)
 /** Keys of the format that this version does not act on. */
-const LATER: ReadonlySet<string> = new Set(['discover', 'pluginRoots', 'plugins', 'reviewer'])
+const LATER: ReadonlySet<string> = new Set(['plugins', 'reviewer'])
 
 export interface EnvironmentDraft {
   readonly spec: EnvironmentSpec
@@ -75,6 +75,7 @@ function readEnvironment({ name, where, value }: Member, { source, cwd, expansio
     permissions: (permissions && readPermissions(permissions, source.folder, report)) ?? null,
     approvalPolicy: (policy && readApprovalPolicy(policy, report)) ?? 'on-request',
     codexExecutable: fields.word('codexExecutable')?.text ?? null,
+    ...readPackagePlaces(fields, executor.kind, source.folder),
     where,
   }
   const governs = ['executor', 'permissions', 'approvalPolicy', 'codexExecutable', 'extraRoots'].some((key) => fields.has(key))
@@ -98,7 +99,8 @@ function readExecutor(fields: Fields, unknown: readonly Member[], context: Optio
   for (const member of unknown) {
     if (LATER.has(member.name)) {
       if (member.value.kind === 'boolean' && !member.value.boolean) continue
-      report(member.where, `${member.value.path} is not supported by this version; take it out`)
+      const instead = member.name === 'plugins' ? '; write them into "plugins" at the top, with their "environment"' : '; take it out'
+      report(member.where, `${member.value.path} is not supported by this version${instead}`)
     } else if (kind === LOCAL || !mayBeOption(member.name, known)) {
       report(member.where, unknownKey(member.name, fields.object.path, [...KEYS, ...(known ?? [])]))
     } else options.push([member.name, member.value])
@@ -111,6 +113,19 @@ function readExecutor(fields: Fields, unknown: readonly Member[], context: Optio
     members: options.map(([name, value]) => ({ name, where: value.where, value })),
   }
   return { kind, options: known === undefined ? (toJson(object, report) as JsonObject) : readExecutorOptions(kind, object, context) }
+}
+
+/** Where plugin packages are looked for. */
+function readPackagePlaces(fields: Fields, kind: string, folder: string): Pick<EnvironmentSpec, 'pluginRoots' | 'discover'> {
+  const roots = (fields.texts('pluginRoots') ?? []).map(({ text }) => text)
+  if (roots.some((root) => root === '' || root.includes('**')))
+    fields.reject('pluginRoots', 'must name folders; "*" stands for any name, and "**" is not known')
+  const discover = fields.boolean('discover') ?? false
+  if (discover && kind === LOCAL) fields.reject('discover', `needs an executor that knows its packages; name folders with "pluginRoots"`)
+  return {
+    ...(roots.length > 0 && { pluginRoots: roots.map((root) => (runsHere(kind) ? path.resolve(folder, root) : root)) }),
+    ...(discover && { discover }),
+  }
 }
 
 /** Kinds that are not ours check their options themselves: what looks like a mistyped key of ours is one all the same. */

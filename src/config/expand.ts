@@ -1,6 +1,6 @@
 /** `${VAR}` and `${VAR:-default}`, expanded once; in files of editors their own variables too. */
 import type { Secrets } from '../secrets.ts'
-import type { EditorVariables } from './editor-variables.ts'
+import type { Meaning } from './editor-variables.ts'
 
 /** The variables that a configuration may use. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -12,6 +12,12 @@ const SECRET_NAME = /token|key|secret|passw|passphrase|credential|auth|cookie/i
 
 /** What every local server gets anyway (spec 30): a folder or a language is no secret, and blackening it would blacken every path. */
 const ORDINARY: ReadonlySet<string> = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'LANG', 'TERM', 'TMPDIR', 'TZ', 'PWD'])
+
+/** What `${…}` means beside variables: the words of an editor, or of a plugin package. */
+export interface Words {
+  /** null where the word is none of these */
+  meaning(word: string): Meaning | null
+}
 
 /** True where a variable or header of this name usually carries a secret. */
 export function looksSecret(name: string): boolean {
@@ -38,9 +44,9 @@ export class Expansion {
   readonly problems: Set<string> = new Set()
   readonly #variables: Variables
   readonly #secrets: Secrets
-  readonly #editor: EditorVariables | null
+  readonly #editor: Words | null
 
-  constructor(variables: Variables, secrets: Secrets, editor: EditorVariables | null = null) {
+  constructor(variables: Variables, secrets: Secrets, editor: Words | null = null) {
     this.#variables = variables
     this.#secrets = secrets
     this.#editor = editor

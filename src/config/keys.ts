@@ -118,6 +118,22 @@ export const ENVIRONMENT: Shapes = {
   approvalPolicy: whatever('whether questions are put to a person', { $ref: '#/definitions/approvalPolicy' }),
   mcpServers: whatever('servers of this environment', { $ref: '#/definitions/servers' }),
   codexExecutable: word('absolute path of a Codex CLI that can sandbox commands'),
+  pluginRoots: texts('folders of plugin packages on that machine; * stands for any name'),
+  discover: truth('exec-server: true takes the plugin packages that are installed there'),
+}
+
+/** Keys of `POLICY` that the host may set for a server of a plugin package: everything but who owns it and where it runs. */
+export const OVERLAY: Shapes = Object.fromEntries(Object.entries(POLICY).filter(([key]) => key !== 'environment' && key !== 'installation'))
+
+/** Of an entry of `plugins`. */
+export const PACKAGE: Shapes = {
+  path: word('folder of the package: on this machine from the folder of the file, elsewhere from the cwd of the environment'),
+  environment: word('where it is installed; default "local"'),
+  installation: word('tells two installations in one environment apart', { pattern: ENVIRONMENT_ID.source, not: { const: 'default' } }),
+  mcpServers: whatever('server of the package → its policy', {
+    type: 'object',
+    additionalProperties: { $ref: '#/definitions/overlay' },
+  }),
 }
 
 /** Of an entry of `hooks` that is an object. */
@@ -157,14 +173,14 @@ export const TOP: Shapes = {
   mcpServers: whatever('servers that belong to no environment', { $ref: '#/definitions/servers' }),
   features: whatever('flag → value', { type: 'object', additionalProperties: { type: ['boolean', 'string'] } }),
   naming: whatever('names of tools', { $ref: '#/definitions/naming' }),
+  plugins: whatever('plugin packages: folders that bring servers', { type: 'array', items: { $ref: '#/definitions/package' } }),
 }
 
-/** What only a file has at the top. `plugins` and `flags` come with later versions and must be empty. */
+/** What only a file has at the top. `flags` comes with a later version and must be empty. */
 export const FILE_TOP: Shapes = {
   ...TOP,
   hooks: whatever('hook plugins, in their order', { type: 'array', items: { $ref: '#/definitions/hook' } }),
   store: whatever('where approvals and lists are kept', { $ref: '#/definitions/store' }),
-  plugins: whatever('comes with a later version', { type: ['array', 'object'], maxItems: 0, maxProperties: 0 }),
   flags: whatever('comes with a later version', { type: ['array', 'object'], maxItems: 0, maxProperties: 0 }),
   $schema: text('for editors'),
 }

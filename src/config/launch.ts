@@ -15,6 +15,8 @@ import { kindName, quoted, reportDuplicates } from './value.ts'
 export interface LaunchContext {
   /** absolute; the default `cwd`, and what a relative command or `cwd` is resolved against */
   readonly base: string
+  /** of a plugin package: the folders in which its own paths must stay */
+  readonly own?: readonly string[]
   /** true where the server runs on this machine */
   readonly here: boolean
   /** VS Code: a number in `env` is text, null is left out */
@@ -58,7 +60,7 @@ export function readLaunch(fields: Fields, context: LaunchContext): ReadLaunch |
 }
 
 function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
-  const { base, here, looseEnv, expansion, secrets, report } = context
+  const { base, here, own, looseEnv, expansion, secrets, report } = context
   const paths = here ? path : path.posix
   const written = fields.word('command')?.text ?? ''
   const args = (fields.texts('args') ?? []).map((arg) => arg.text)
@@ -75,7 +77,14 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
   let command = expansion.text(written)
   if (written !== '' && command === '') fields.reject('command', 'is empty once its variables are filled in')
   const isPath = command.includes('/') || (paths === path.win32 && command.includes('\\'))
+  // an absolute command is a program of the machine, as a name without a path is
+  const isOwn = isPath && (!paths.isAbsolute(command) || /^\$\{(CLAUDE_)?PLUGIN_/.test(written))
   if (isPath && !paths.isAbsolute(command)) command = paths.resolve(base, command)
+  const folder = cwd === null ? base : paths.resolve(base, expansion.text(cwd))
+  if (own !== undefined) {
+    if (isOwn) keepInside(fields, 'command', command, own, paths)
+    if (cwd !== null) keepInside(fields, 'cwd', folder, own, paths)
+  }
   return {
     launch: {
       type: 'stdio',
@@ -86,7 +95,7 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
         ...Object.fromEntries(env.map(([name, value]) => [name, expansion.text(value.text)])),
       },
       envVars,
-      cwd: cwd === null ? base : paths.resolve(base, expansion.text(cwd)),
+      cwd: folder,
     },
     // the base is part of it: the same words in another folder start another program
     template: {
@@ -100,6 +109,18 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
       ...(envFile !== undefined && { envFile }),
     },
   }
+}
+
+/** A path of a plugin package that leaves its folders is a mistake. */
+function keepInside(fields: Fields, key: string, target: string, own: readonly string[], paths: typeof path): void {
+  if (own.some((folder) => isInside(folder, target, paths))) return
+  fields.reject(key, `leaves the folder of the plugin package: ${target} is not in ${own[0] as string}; use a path in it`)
+}
+
+/** True for the folder itself and for what is below it, as the paths are written. */
+export function isInside(folder: string, target: string, paths: typeof path): boolean {
+  const way = paths.relative(folder, target)
+  return way !== '..' && !way.startsWith(`..${paths.sep}`) && !paths.isAbsolute(way)
 }
 
 /** Names, or `{ name, source }` as Codex has it: a variable of the source `remote` is that of the other machine. */

@@ -16,6 +16,7 @@ import { folderOf, formatOf } from './format.ts'
 import type { AskInput } from './inputs.ts'
 import { answerInputs } from './inputs.ts'
 import { mergeEnvironments, selectEnvironments } from './merge.ts'
+import { choosePackages } from './packages.ts'
 import { parseFile } from './parse-file.ts'
 import { digestOf, readConfigFile } from './read-file.ts'
 import type { Sections } from './sections.ts'
@@ -74,6 +75,11 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     .filter((sections) => sections !== null)
   const { specs, drafts } = mergeEnvironments(sources, { cwd, report, diagnose })
   const selectedEnvironments = selectEnvironments(sources, specs, report)
+  const packages = choosePackages(
+    sources.flatMap((source) => source.packages),
+    specs,
+    report,
+  )
   if (mistakes.length > 0) throw invalid(mistakes)
 
   const editors = new Map<Source, EditorVariables>()
@@ -89,6 +95,7 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     selectedEnvironments,
     registrations,
     hooks: sources.flatMap((source) => source.hooks),
+    packages,
     features: sources.flatMap((source) => source.features),
     naming: {
       scheme: sources.reduce<'stable' | 'codex'>((scheme, { naming }) => naming.scheme ?? scheme, 'stable'),
@@ -157,7 +164,7 @@ export function readServers(
 }
 
 /** The members, each with the later ones of the same name. */
-function byName(members: readonly Member[]): readonly (readonly [Member, ...Member[]])[] {
+export function byName(members: readonly Member[]): readonly (readonly [Member, ...Member[]])[] {
   const groups = new Map<string, [Member, ...Member[]]>()
   for (const member of members) {
     const group = groups.get(member.name)

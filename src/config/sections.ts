@@ -10,6 +10,8 @@ import { readForeign } from './foreign-sections.ts'
 import { readHooks } from './hook-entries.ts'
 import type { Input } from './inputs.ts'
 import { FILE_TOP, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP } from './keys.ts'
+import type { PackageDraft } from './packages.ts'
+import { readPackages } from './packages.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ListValue, Member, Report, TextValue, Value } from './value.ts'
@@ -27,6 +29,7 @@ export interface Sections {
   /** of a file of VS Code */
   readonly inputs: ReadonlyMap<string, Input>
   readonly hooks: readonly HookModule[]
+  readonly packages: readonly PackageDraft[]
   readonly features: LoadedConfig['features']
   readonly naming: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
   /** absolute, or null where it is not set or not listened to */
@@ -53,6 +56,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     servers: [],
     inputs: NO_INPUTS,
     hooks: [],
+    packages: [],
     features: [],
     naming: {},
     storeFolder: null,
@@ -64,6 +68,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
   const environments = fields.value('environments')
   const hooks = fields.value('hooks')
   const selected = fields.list('selectedEnvironments')
+  const plugins = fields.value('plugins')
   fields.text('$schema')
   rejectLater(fields, source, context)
   return {
@@ -73,25 +78,25 @@ export function readSections(root: Value, source: Source, context: SectionContex
     servers: fields.section('mcpServers')?.members ?? [],
     inputs: NO_INPUTS,
     hooks: hooks === undefined ? [] : readHooks(hooks, source, report),
+    packages: plugins === undefined ? [] : readPackages(plugins, source, report),
     features: readFeatures(fields, report),
     naming: readNaming(fields, report),
     storeFolder: readStore(fields, source, context),
   }
 }
 
-/** `plugins` and `flags` belong to the format, but not to this version: dropping them without a word would be worse than refusing. */
+/** `flags` belongs to the format, but not to this version: dropping it without a word would be worse than refusing. */
 function rejectLater(fields: Fields, source: Source, { report, diagnose }: SectionContext): void {
-  for (const name of ['plugins', 'flags']) {
-    const member = fields.member(name)
-    if (
-      member === undefined ||
-      (member.value.kind === 'list' && member.value.items.length === 0) ||
-      (member.value.kind === 'object' && member.value.members.length === 0)
-    )
-      continue
-    if (name === 'flags' && source.kind === 'found') diagnose(ignoredInProject('flags', member.where, source))
-    else report(member.where, `"${name}" is not supported by this version; take it out`)
-  }
+  const member = fields.member('flags')
+  const { value } = member ?? {}
+  if (
+    member === undefined ||
+    (value?.kind === 'list' && value.items.length === 0) ||
+    (value?.kind === 'object' && value.members.length === 0)
+  )
+    return
+  if (source.kind === 'found') diagnose(ignoredInProject('flags', member.where, source))
+  else report(member.where, '"flags" is not supported by this version; take it out')
 }
 
 function readSelected(list: ListValue, fields: Fields): Sections['selected'] {

@@ -9,8 +9,7 @@ import type { EnvironmentSpec } from '../servers/environment.ts'
 import { LOCAL } from '../servers/environment.ts'
 import type { KeyParts } from '../servers/key.ts'
 import { displayKey } from '../servers/key.ts'
-import type { EditorVariables } from './editor-variables.ts'
-import type { Variables } from './expand.ts'
+import type { Variables, Words } from './expand.ts'
 import { Expansion } from './expand.ts'
 import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
 import { FOREIGN_KEYS, HARMLESS, rejectForeign } from './foreign-keys.ts'
@@ -36,10 +35,23 @@ export interface ServerContext {
   readonly variables: Variables
   readonly secrets: Secrets
   /** what an editor would fill in; null: a file of ours, or of Codex */
-  readonly editor: EditorVariables | null
+  readonly editor: Words | null
+  /** set for a server that a plugin package brings */
+  readonly package?: ServerPackage
   /** what the user's own file says about `trustAnnotations` of this server */
   readonly trustedByUser: (key: KeyParts) => boolean | undefined
   readonly diagnose: (diagnostic: Diagnostic) => void
+}
+
+/** The package of a server: where its paths begin, and what its key and provenance say. */
+export interface ServerPackage {
+  /** real path on its machine; the default cwd */
+  readonly root: string
+  /** folders in which its own paths must stay: the root, and its folder for data */
+  readonly own: readonly string[]
+  readonly pluginId: string
+  readonly installationId: string | null
+  readonly source: 'selected' | 'discovered'
 }
 
 export interface ReadServer {
@@ -68,7 +80,7 @@ export function readServer(member: Member, repeated: readonly Member[], context:
     onUnknown: (unknown) => judgeUnknown(unknown, member, context, report),
   })
   const installation = fields.text('installation')
-  const key: KeyParts = { name: member.name, environmentId, installationId: installation?.text ?? null }
+  const key: KeyParts = { name: member.name, environmentId, installationId: installation?.text ?? context.package?.installationId ?? null }
   if (
     fields.has('installation') &&
     (installation === undefined || !ENVIRONMENT_ID.test(installation.text) || installation.text === DEFAULT_INSTALLATION)
@@ -81,11 +93,23 @@ export function readServer(member: Member, repeated: readonly Member[], context:
   const executesOn = readExecutesOn(fields, context)
   const place = context.environments.get(executesOn)
   const here = place === undefined || runsHere(place.executor.kind)
-  const base = place !== undefined && (environmentId !== null || !here) ? place.cwd : source.folder
+  const own = context.package
+  const base = own?.root ?? (place !== undefined && (environmentId !== null || !here) ? place.cwd : source.folder)
   const { variables, secrets, editor } = context
   const expansion = new Expansion(variables, secrets, editor)
   rejectForeign(fields)
-  const launch = object && readLaunch(fields, { base, here, looseEnv: source.format === 'vscode', expansion, variables, secrets, report })
+  const launch =
+    object &&
+    readLaunch(fields, {
+      base,
+      here,
+      ...(own && { own: own.own }),
+      looseEnv: source.format === 'vscode',
+      expansion,
+      variables,
+      secrets,
+      report,
+    })
   const trustAnnotations = fields.boolean('trustAnnotations')
   const policy = readPolicy(fields, trusts(trustAnnotations, context.trustedByUser(key), source), report)
 
@@ -96,7 +120,13 @@ export function readServer(member: Member, repeated: readonly Member[], context:
       ...(launch ?? NO_LAUNCH),
       policy,
       executesOn,
-      provenance: { source: source.kind === 'host' ? 'host' : 'file', rank: source.rank, where: member.where, pluginId: null, root: null },
+      provenance: {
+        source: own?.source ?? (source.kind === 'host' ? 'host' : 'file'),
+        rank: source.rank,
+        where: member.where,
+        pluginId: own?.pluginId ?? null,
+        root: own?.root ?? null,
+      },
       // a server that is switched off may lack its variables
       problem: problemOf(key, member.where, mistakes, policy.enabled ? expansion : null, secrets),
     },
@@ -162,31 +192,32 @@ function trusts(written: boolean | undefined, byUser: boolean | undefined, sourc
   return byUser === false ? false : (written ?? byUser ?? false)
 }
 
-function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report): ServerPolicy {
+/** The policy that the keys say, over one that counts where they say nothing. */
+export function readPolicy(fields: Fields, trustAnnotations: boolean, report: Report, base: ServerPolicy = DEFAULT_POLICY): ServerPolicy {
   const disabled = fields.boolean('disabled')
   if (disabled !== undefined && fields.has('enabled')) fields.reject('disabled', 'and "enabled" say the same thing twice; take one out')
   const protocol = readProtocol(fields)
   const enabledTools = fields.texts('enabledTools')
-  const total = fields.seconds('toolTotalTimeoutSec')
+  const disabledTools = fields.texts('disabledTools')
   return Object.freeze({
-    enabled: fields.boolean('enabled') ?? !(disabled ?? false),
-    required: fields.boolean('required') ?? DEFAULT_POLICY.required,
+    enabled: fields.boolean('enabled') ?? (disabled === undefined ? base.enabled : !disabled),
+    required: fields.boolean('required') ?? base.required,
     startupTimeoutMs:
       fields.seconds('startupTimeoutSec') ??
       fields.whole('startupTimeoutMs', { least: 1, most: LONGEST_SEC * 1000 }) ??
-      DEFAULT_POLICY.startupTimeoutMs,
-    toolTimeoutMs: fields.seconds('toolTimeoutSec') ?? DEFAULT_POLICY.toolTimeoutMs,
-    toolTotalTimeoutMs: total ?? null,
-    enabledTools: enabledTools === undefined ? null : new Set(enabledTools.map((tool) => tool.text)),
-    disabledTools: new Set(fields.texts('disabledTools')?.map((tool) => tool.text)),
-    defaultApprovalMode: fields.choice('defaultToolsApprovalMode', MODES) ?? DEFAULT_POLICY.defaultApprovalMode,
-    toolApprovalModes: readModes(fields, report),
+      base.startupTimeoutMs,
+    toolTimeoutMs: fields.seconds('toolTimeoutSec') ?? base.toolTimeoutMs,
+    toolTotalTimeoutMs: fields.seconds('toolTotalTimeoutSec') ?? base.toolTotalTimeoutMs,
+    enabledTools: enabledTools === undefined ? base.enabledTools : new Set(enabledTools.map((tool) => tool.text)),
+    disabledTools: disabledTools === undefined ? base.disabledTools : new Set(disabledTools.map((tool) => tool.text)),
+    defaultApprovalMode: fields.choice('defaultToolsApprovalMode', MODES) ?? base.defaultApprovalMode,
+    toolApprovalModes: new Map([...base.toolApprovalModes, ...readModes(fields, report)]),
     trustAnnotations,
-    outputSchema: fields.choice('outputSchema', OUTPUT_SCHEMA) ?? DEFAULT_POLICY.outputSchema,
-    supportsParallelToolCalls: fields.boolean('supportsParallelToolCalls') ?? DEFAULT_POLICY.supportsParallelToolCalls,
-    sharing: fields.choice('sharing', SHARING) ?? DEFAULT_POLICY.sharing,
-    maxResultBytes: fields.whole('maxResultBytes', RESULT_BYTES) ?? DEFAULT_POLICY.maxResultBytes,
-    protocol: protocol ?? DEFAULT_POLICY.protocol,
+    outputSchema: fields.choice('outputSchema', OUTPUT_SCHEMA) ?? base.outputSchema,
+    supportsParallelToolCalls: fields.boolean('supportsParallelToolCalls') ?? base.supportsParallelToolCalls,
+    sharing: fields.choice('sharing', SHARING) ?? base.sharing,
+    maxResultBytes: fields.whole('maxResultBytes', RESULT_BYTES) ?? base.maxResultBytes,
+    protocol: protocol ?? base.protocol,
   })
 }
 

@@ -58,6 +58,10 @@ export interface Executor {
   ): Promise<readonly { readonly name: string; readonly kind: 'file' | 'directory' | 'other' }[]>
   /** Asks the place whether it is there, over the way that its servers take. */
   check?(context: { readonly signal: AbortSignal }): Promise<PlaceInfo>
+  /** the path with every link resolved; rejects where nothing is there. Without it nobody can say whether a link leaves the root of a plugin package, which is told */
+  realPath?(path: string, context: { readonly signal: AbortSignal }): Promise<string>
+  /** roots of the plugin packages that the place itself knows of, for one working directory */
+  discoverPackages?(folder: string, context: { readonly signal: AbortSignal }): Promise<readonly string[]>
   /** settles when the place is lost; running processes count as exited then */
   readonly lost: Promise<{ readonly cause: string }>
   dispose(): Promise<void>

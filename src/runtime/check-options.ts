@@ -24,6 +24,7 @@ const RUNTIME_KEYS = [
   'environments',
   'selectedEnvironments',
   'mcpServers',
+  'plugins',
   'features',
   'naming',
   'hooks',

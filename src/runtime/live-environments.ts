@@ -34,6 +34,8 @@ export class LiveEnvironments implements Environments {
   readonly #runtime: LiveRuntime
   readonly #environments: Map<string, Environment>
   #registrations: readonly ServerRegistration[]
+  /** what plugin packages brought, by instance */
+  readonly #packages = new Map<Environment, readonly ServerRegistration[]>()
 
   constructor(runtime: LiveRuntime) {
     const { environments, loaded, own } = runtime.parts
@@ -49,6 +51,13 @@ export class LiveEnvironments implements Environments {
 
   get(id: string): Environment | undefined {
     return this.#environments.get(id)
+  }
+
+  /** Takes over the servers that the plugin packages of an instance bring, for sessions that are opened from now on. */
+  packagesRead(environment: Environment, registrations: readonly ServerRegistration[]): void {
+    if (this.#environments.get(environment.id) !== environment) return
+    this.#packages.set(environment, registrations)
+    this.#build(this.#registrations)
   }
 
   /** By id, as they are now: what a session that is opened now works with to its end. */
@@ -129,8 +138,12 @@ export class LiveEnvironments implements Environments {
   #build(registrations: readonly ServerRegistration[]): void {
     const builder = new CatalogBuilder()
     for (const registration of registrations) builder.add(registration)
+    for (const environment of this.#environments.values())
+      for (const registration of this.#packages.get(environment) ?? []) builder.add(registration)
     const catalog: Catalog = builder.build(this.#runtime.parts.keys, this.#runtime.catalog.generation + 1)
     this.#registrations = registrations
+    for (const environment of this.#packages.keys())
+      if (this.#environments.get(environment.id) !== environment) this.#packages.delete(environment)
     this.#runtime.catalog = catalog
   }
 }

@@ -25,7 +25,9 @@ import { runtimeApprovals } from './approvals.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { checkSessionOptions } from './check-options.ts'
 import { LiveEnvironments } from './live-environments.ts'
+import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
+import type { PackageQuery, PluginPackage } from './package-types.ts'
 import { statusPages } from './status.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
@@ -59,6 +61,7 @@ export class LiveRuntime implements Runtime {
   readonly probe: LauncherProbe = new LauncherProbe({ guard: (group) => this.pool.watch(group) })
   readonly inventory: Inventory
   readonly environments: LiveEnvironments
+  readonly #packages: LivePackages
   readonly book: ApprovalBook
   readonly approvals: Approvals
   /** what sessions that are opened from now on see; those that are open keep theirs */
@@ -89,6 +92,7 @@ export class LiveRuntime implements Runtime {
     this.approvals = runtimeApprovals(this.book, () => [...this.#sessions.values()].map(({ memory }) => memory))
     this.inventory = new Inventory({ store: parts.store, secrets: parts.secrets, report: (diagnostic) => this.report(diagnostic) })
     this.environments = new LiveEnvironments(this)
+    this.#packages = new LivePackages(this)
   }
 
   get diagnostics(): readonly Diagnostic[] {
@@ -116,18 +120,11 @@ export class LiveRuntime implements Runtime {
     checkSessionOptions(options)
     if (options.signal?.aborted)
       throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
+    const selected = [...new Set(options.environments ?? this.parts.loaded.selectedEnvironments)]
+    const environments = await this.#ready(selected, options.signal)
     const id = options.id ?? randomUUID()
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
-    const selected = options.environments ?? this.parts.loaded.selectedEnvironments
-    const environments = [...new Set(selected)].map((environmentId) => {
-      const environment = this.environments.get(environmentId)
-      if (environment !== undefined) return environment
-      throw new TaplineError(
-        'ENVIRONMENT_UNKNOWN',
-        `the environment ${JSON.stringify(environmentId)} is not declared; there is ${[...this.environments].map((one) => one.id).join(', ')}`,
-      )
-    })
     const flags = captureFlags(this.parts.registry, {
       override: this.parts.override,
       variables: process.env,
@@ -147,9 +144,36 @@ export class LiveRuntime implements Runtime {
     return session
   }
 
+  async packages({ environments, signal }: PackageQuery = {}): Promise<readonly PluginPackage[]> {
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
+    return this.#packages.read(this.#instances(environments ?? this.parts.loaded.selectedEnvironments), signal)
+  }
+
+  /** The instances of these environments, once their plugin packages have been read. */
+  async #ready(ids: readonly string[], signal: AbortSignal | undefined): Promise<readonly Environment[]> {
+    const environments = this.#instances(ids)
+    if (!this.#packages.needs(environments)) return environments
+    await this.#packages.read(environments, signal)
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
+    // one that was replaced meanwhile has packages of its own
+    const now = this.#instances(ids)
+    return now.every((environment, index) => environment === environments[index]) ? now : this.#ready(ids, signal)
+  }
+
+  #instances(ids: readonly string[]): readonly Environment[] {
+    return ids.map((id) => {
+      const environment = this.environments.get(id)
+      if (environment !== undefined) return environment
+      throw new TaplineError(
+        'ENVIRONMENT_UNKNOWN',
+        `the environment ${JSON.stringify(id)} is not declared; there is ${[...this.environments].map((one) => one.id).join(', ')}`,
+      )
+    })
+  }
+
   async status({ sessionId, ...query }: RuntimeStatusQuery = {}): Promise<Page<ServerStatus>> {
     if (sessionId !== undefined) return this.#session(sessionId).status(query)
-    const observer = this.#observer()
+    const observer = await this.#observer()
     try {
       return await observer.status(query)
     } finally {
@@ -169,11 +193,14 @@ export class LiveRuntime implements Runtime {
   }
 
   /** A session of the runtime's own for one look at the configuration's selection: it runs no calls and has no hooks. */
-  #observer(): LiveSession {
+  async #observer(): Promise<LiveSession> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
     const { loaded, registry, override } = this.parts
     const flags = captureFlags(registry, { override, variables: process.env, features: loaded.features })
-    const selected = loaded.selectedEnvironments.flatMap((id) => this.environments.get(id) ?? [])
+    const selected = await this.#ready(
+      loaded.selectedEnvironments.filter((id) => this.environments.get(id) !== undefined),
+      undefined,
+    )
     return new LiveSession(this, { id: `status-${randomUUID()}` }, selected, flags, [], async () => {})
   }
 
@@ -196,6 +223,7 @@ export class LiveRuntime implements Runtime {
   async #close(): Promise<void> {
     const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
     this.probe.dispose()
+    this.#packages.close()
     await Promise.all([closed, this.pool.close(), this.inventory.flush()])
     await this.parts.closeStore()
     this.wheel.close()

@@ -19,6 +19,7 @@ import type { Environments } from './live-environments.ts'
 import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
+import type { PackageQuery, PluginPackage } from './package-types.ts'
 import type { SessionEvent } from './session-event.ts'
 import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
@@ -288,6 +289,8 @@ export interface Runtime extends AsyncDisposable {
   status(query?: RuntimeStatusQuery): Promise<Page<ServerStatus>>
   /** One page at a time, discovered as it is asked for. */
   statusPages(query?: RuntimeStatusQuery): AsyncIterable<Page<ServerStatus>>
+  /** The plugin packages of the selected environments, read where no session has needed them yet. One that cannot be read is a diagnostic. Rejects with ENVIRONMENT_UNKNOWN, CALL_CANCELLED, SESSION_CLOSED */
+  packages(query?: PackageQuery): Promise<readonly PluginPackage[]>
   /** For sessions that are opened later. */
   use(entry: HookEntry): Disposable
   /** Ends every session, then every process. */

@@ -56,6 +56,10 @@ export interface EnvironmentSpec {
   readonly approvalPolicy: ApprovalPolicy
   /** as written; only `local` offers it to servers, and only where it is absolute and passes the probe */
   readonly codexExecutable: string | null
+  /** where plugin packages are looked for, `*` for any name; relative ones are relative to `cwd` */
+  readonly pluginRoots?: readonly string[]
+  /** also the packages that the executor itself knows of */
+  readonly discover?: boolean
   /** `file:line:column` or `host` */
   readonly where: string
 }

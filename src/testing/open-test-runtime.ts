@@ -101,6 +101,10 @@ class RecordingRuntime implements TestRuntime {
     return this.#runtime.statusPages(query)
   }
 
+  packages(query?: Parameters<Runtime['packages']>[0]): ReturnType<Runtime['packages']> {
+    return this.#runtime.packages(query)
+  }
+
   use(entry: HookEntry): Disposable {
     return this.#runtime.use(entry)
   }

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { TaplineError } from '../../errors.ts'
 import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, ProcessWatch, StdioProcess } from '../executor.ts'
 import { localEnv } from './local-env.ts'
+import { listLocalDirectory, readLocalFile, realLocalPath } from './local-files.ts'
 import { LocalProcess } from './local-process.ts'
 
 /** Starts servers as children of this process, each in its own process group, without a shell. */
@@ -65,6 +66,18 @@ class LocalExecutor implements Executor {
 
   check(): Promise<PlaceInfo> {
     return Promise.resolve({ platform: process.platform, version: null, home: homedir() })
+  }
+
+  readFile(path: string): Promise<Uint8Array> {
+    return readLocalFile(path)
+  }
+
+  listDirectory(path: string): ReturnType<NonNullable<Executor['listDirectory']>> {
+    return listLocalDirectory(path)
+  }
+
+  realPath(path: string): Promise<string> {
+    return realLocalPath(path)
   }
 
   /** Ends what still runs and waits until nothing is left. */

@@ -2,7 +2,7 @@
 import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, ProcessWatch, StdioProcess } from '../../executor.ts'
 import { bootstrapArgs, launchLine } from './bootstrap.ts'
 import { openBridge } from './bridge.ts'
-import { listFarDirectory, lookAround, readFarFile } from './far-files.ts'
+import { listFarDirectory, lookAround, readFarFile, realFarPath } from './far-files.ts'
 import type { CommandOptions } from './options.ts'
 import { readCommandOptions } from './options.ts'
 
@@ -53,6 +53,10 @@ export class CommandExecutor implements Executor {
 
   listDirectory(path: string, context: { readonly signal: AbortSignal }): ReturnType<NonNullable<Executor['listDirectory']>> {
     return listFarDirectory(this, path, context)
+  }
+
+  realPath(path: string, context: { readonly signal: AbortSignal }): Promise<string> {
+    return realFarPath(this, path, context)
   }
 
   /** Ends every bridge; the far sides end with their input. */

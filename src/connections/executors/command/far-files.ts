@@ -1,8 +1,7 @@
 /** Files of a place that can only start programs: `cat`, and a loop of the shell. */
-import { TaplineError } from '../../../errors.ts'
 import type { Executor, PlaceInfo, StdioProcess } from '../../executor.ts'
 import { onAbort } from '../../on-abort.ts'
-import { printable } from '../../printable.ts'
+import { fileFailed } from '../file-failed.ts'
 
 /** Most bytes of one file or listing. */
 const FILE_LIMIT = 64 * 1024 * 1024
@@ -11,6 +10,10 @@ const FILE_LIMIT = 64 * 1024 * 1024
 const LIST =
   'cd -- "$1" || exit 1; for f in .* *; do case $f in .|..) continue;; esac; if [ -d "$f" ]; then k=d; elif [ -f "$f" ]; then k=f; ' +
   'elif [ -e "$f" ] || [ -L "$f" ]; then k=o; else continue; fi; printf "%s%s\\000" "$k" "$f"; done'
+
+// links in a file's own name are followed too; what `readlink` is missing for is a machine without -f
+const REAL =
+  '[ -e "$1" ] || { echo "there is nothing" >&2; exit 1; }; if [ -d "$1" ]; then cd -P -- "$1" && printf "%s" "$PWD"; else readlink -nf -- "$1"; fi'
 
 type Context = { readonly signal: AbortSignal }
 type Place = Pick<Executor, 'startStdio'>
@@ -39,6 +42,11 @@ export async function lookAround(place: Place, context: Context): Promise<PlaceI
   const answer = await output(place, '/', ['sh', '-c', 'uname -s; printf "%s" "$HOME"'], context)
   const [platform = '', home = ''] = answer.toString('utf8').split('\n')
   return { platform: platform.toLowerCase() || null, version: null, home: home || null }
+}
+
+/** The path with every link resolved. Rejects with ENVIRONMENT_FILE_FAILED. */
+export async function realFarPath(place: Place, path: string, context: Context): Promise<string> {
+  return (await output(place, path, ['sh', '-c', REAL, 'sh', path], context)).toString('utf8')
 }
 
 async function output(place: Place, path: string, argv: readonly string[], { signal }: Context): Promise<Buffer> {
@@ -70,11 +78,4 @@ async function collect(stream: StdioProcess['stdout'], limit: number, stop: () =
     else if (bytes - chunk.length <= limit) stop()
   }
   return bytes > limit ? null : Buffer.concat(chunks)
-}
-
-/** The error about one path of an environment. */
-export function fileFailed(path: string, why: string): TaplineError {
-  return new TaplineError('ENVIRONMENT_FILE_FAILED', `${printable(path, 300)} cannot be read: ${printable(why, 300) || 'unknown reason'}`, {
-    data: { path },
-  })
 }

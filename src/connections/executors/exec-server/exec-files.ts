@@ -1,7 +1,7 @@
 /** Files of an exec-server's machine; its paths are `file:` URIs. */
 import type { JsonObject } from '../../../json.ts'
 import { isJsonObject } from '../../../json.ts'
-import { fileFailed } from '../command/far-files.ts'
+import { fileFailed } from '../file-failed.ts'
 import { RpcError } from './exec-connection.ts'
 
 type Call = (method: string, params: JsonObject) => Promise<JsonObject>
@@ -48,6 +48,25 @@ export async function listExecDirectory(call: Call, path: string): Promise<Direc
         ? [{ name: fileName, kind: isDirectory === true ? 'directory' : isFile === true ? 'file' : 'other' }]
         : [],
     )
+}
+
+/** An absolute path of that machine from a URI of it; null for what is none. */
+export function pathOfUri(uri: unknown): string | null {
+  if (typeof uri !== 'string' || !uri.startsWith('file:') || !URL.canParse(uri)) return null
+  const { host, pathname } = new URL(uri)
+  try {
+    const path = decodeURIComponent(pathname)
+    return host !== '' ? `//${host}${path}` : /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path
+  } catch {
+    return null
+  }
+}
+
+/** The path with every link resolved. Rejects with ENVIRONMENT_FILE_FAILED, or ENVIRONMENT_UNAVAILABLE. */
+export async function realExecPath(call: Call, path: string): Promise<string> {
+  const real = pathOfUri((await asked(call, 'fs/canonicalize', path))['path'])
+  if (real === null) throw fileFailed(path, 'the executor answered without a path')
+  return real
 }
 
 async function asked(call: Call, method: string, path: string): Promise<JsonObject> {

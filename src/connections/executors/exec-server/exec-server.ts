@@ -5,8 +5,9 @@ import type { Executor, ExecutorDefinition, LaunchRequest, PlaceInfo, StdioProce
 import { onAbort, untilAborted } from '../../on-abort.ts'
 import { ExecConnection, RpcError } from './exec-connection.ts'
 import type { DirectoryEntry } from './exec-files.ts'
-import { fileUri, listExecDirectory, pathOf, readExecFile } from './exec-files.ts'
+import { fileUri, listExecDirectory, pathOf, readExecFile, realExecPath } from './exec-files.ts'
 import { ExecHttp } from './exec-http.ts'
+import { discoverExecPackages } from './exec-packages.ts'
 import type { SessionOptions } from './exec-session.ts'
 import { ExecSession, unavailable } from './exec-session.ts'
 import { readExecServerOptions } from './options.ts'
@@ -106,6 +107,15 @@ class ExecServer implements Executor {
 
   listDirectory(path: string, { signal }: { readonly signal: AbortSignal }): Promise<readonly DirectoryEntry[]> {
     return untilAborted(listExecDirectory(this.#call, path), signal, () => signal.reason)
+  }
+
+  realPath(path: string, { signal }: { readonly signal: AbortSignal }): Promise<string> {
+    return untilAborted(realExecPath(this.#call, path), signal, () => signal.reason)
+  }
+
+  discoverPackages(folder: string, { signal }: { readonly signal: AbortSignal }): Promise<readonly string[]> {
+    const { userHomeDir } = this.#session.info
+    return untilAborted(discoverExecPackages(this.#call, folder, userHomeDir), signal, () => signal.reason)
   }
 
   async dispose(): Promise<void> {

@@ -1,0 +1,110 @@
+/** The plugin packages of a runtime: read once for an environment instance, when a session first needs them. */
+import { untilAborted } from '../connections/on-abort.ts'
+import { TaplineError, messageOf } from '../errors.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { Environment } from '../servers/environment.ts'
+import type { LiveRuntime } from './live-runtime.ts'
+import type { PluginPackage } from './package-types.ts'
+import { packagesOf } from './packages-of.ts'
+
+/** ms that opening a session waits for the packages of its environments. */
+const PATIENCE_MS = 10_000
+/** ms after which a reading is given up; the next session begins another. */
+const LIMIT_MS = 60_000
+
+export class LivePackages {
+  readonly #runtime: LiveRuntime
+  /** by instance; one that fails is forgotten, so that it is tried again */
+  readonly #readings = new Map<string, Promise<readonly PluginPackage[]>>()
+  readonly #ended = new AbortController()
+  readonly #told = new Set<string>()
+  readonly #patienceMs: number
+
+  constructor(runtime: LiveRuntime, patienceMs: number = PATIENCE_MS) {
+    this.#runtime = runtime
+    this.#patienceMs = patienceMs
+  }
+
+  /** True where something is to be read before a session can be opened on these. */
+  needs(environments: readonly Environment[]): boolean {
+    return environments.some((environment) => this.#hasAny(environment))
+  }
+
+  /** Waits until the packages of all have been read, or failed, or take too long: then their sessions do without. Rejects only for the signal. */
+  async read(environments: readonly Environment[], signal?: AbortSignal): Promise<readonly PluginPackage[]> {
+    const readings = environments.filter((environment) => this.#hasAny(environment)).map((environment) => this.#patiently(environment))
+    const all = Promise.all(readings)
+    const packages = signal === undefined ? await all : await untilAborted(all, signal, () => cancelled(signal))
+    return packages.flat()
+  }
+
+  /** Gives up what is being read. */
+  close(): void {
+    this.#ended.abort(new TaplineError('SESSION_CLOSED', 'the runtime was closed'))
+  }
+
+  #hasAny({ id, spec }: Environment): boolean {
+    return (spec.pluginRoots ?? []).length > 0 || spec.discover === true || this.#chosen(id).length > 0
+  }
+
+  #chosen(id: string): LiveRuntime['parts']['loaded']['packages'] {
+    return this.#runtime.parts.loaded.packages.filter(({ environmentId }) => environmentId === id)
+  }
+
+  async #patiently(environment: Environment): Promise<readonly PluginPackage[]> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), this.#patienceMs)))
+    try {
+      const packages = await Promise.race([this.#reading(environment), late])
+      if (packages !== null) return packages
+      this.#tell(environment, `were not read within ${this.#patienceMs / 1000} s; sessions that are opened once they are will have them`)
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.#tell(environment, `were not read: ${messageOf(error)}`)
+    } finally {
+      clearTimeout(timer)
+    }
+    return []
+  }
+
+  #reading(environment: Environment): Promise<readonly PluginPackage[]> {
+    const known = this.#readings.get(environment.instanceId)
+    if (known !== undefined) return known
+    const reading = this.#read(environment)
+    this.#readings.set(environment.instanceId, reading)
+    reading.catch(() => this.#readings.delete(environment.instanceId))
+    return reading
+  }
+
+  async #read(environment: Environment): Promise<readonly PluginPackage[]> {
+    const { pool, parts, environments } = this.#runtime
+    const limit = AbortSignal.timeout(LIMIT_MS)
+    const signal = AbortSignal.any([this.#ended.signal, limit])
+    const found: Diagnostic[] = []
+    const work = async (): ReturnType<typeof packagesOf> =>
+      packagesOf(environment, {
+        executor: await pool.places.get(environment),
+        choices: this.#chosen(environment.id),
+        storeFolder: parts.loaded.storeFolder,
+        secrets: parts.secrets,
+        signal,
+        diagnose: (diagnostic) => found.push(diagnostic),
+      })
+    const { packages, registrations } = await untilAborted(work(), signal, () => (limit.aborted ? tooLate() : signal.reason))
+    for (const diagnostic of found) this.#runtime.report(diagnostic)
+    if (registrations.length > 0) environments.packagesRead(environment, registrations)
+    return packages
+  }
+
+  /** Once for the same words: every session that is opened would say it again. */
+  #tell({ id, spec }: Environment, what: string): void {
+    const message = `the plugin packages of environment ${id} ${what}`
+    if (this.#told.has(message)) return
+    this.#told.add(message)
+    this.#runtime.report({ code: 'packages_unread', severity: 'warning', message, where: spec.where })
+  }
+}
+
+const tooLate = (): TaplineError => new TaplineError('ENVIRONMENT_UNAVAILABLE', `the executor did not answer within ${LIMIT_MS / 1000} s`)
+
+const cancelled = ({ reason }: AbortSignal): TaplineError =>
+  new TaplineError('CALL_CANCELLED', 'reading the plugin packages was cancelled by its signal', { cause: reason })
