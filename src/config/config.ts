@@ -123,6 +123,8 @@ export interface PackageChoice {
   /** server of the package → policy as written, already checked */
   readonly overlays: ReadonlyMap<string, ObjectValue>
   readonly rank: number
+  /** true where the user's own file, one that the user named, or code selects it; false for a project file that was found */
+  readonly byUser: boolean
   readonly where: string
 }
 

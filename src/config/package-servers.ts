@@ -34,6 +34,8 @@ export interface PackageServersContext {
   /** of its file among the others; 0 for what was discovered */
   readonly rank: number
   readonly words: Words
+  /** true: hints of its tools such as readOnlyHint are believed where no overlay says otherwise */
+  readonly trusted: boolean
   /** null: the package may have no variable of this machine */
   readonly variables: Variables | null
   readonly secrets: Secrets
@@ -56,9 +58,9 @@ export function readPackageServers(root: Value, context: PackageServersContext):
 const wrong = (where: string, message: string): Diagnostic => ({ code: 'CONFIG_INVALID', severity: 'error', message, where })
 
 function readOne(member: Member, repeated: readonly Member[], context: PackageServersContext): ServerRegistration | null {
-  const { package: own, environment, rank, words, variables, secrets, overlays, diagnose } = context
+  const { package: own, environment, rank, words, trusted, variables, secrets, overlays, diagnose } = context
   const read = readServer(withoutHostKeys(member, diagnose), repeated, {
-    // annotations of what others wrote are not believed, as in a file that was found
+    // as strict as with a file that was found
     source: { label: own.root, kind: 'found', rank, folder: own.root, format: 'shared' },
     environmentId: environment.id,
     environments: new Map([[environment.id, environment]]),
@@ -90,7 +92,7 @@ function readOne(member: Member, repeated: readonly Member[], context: PackageSe
         ? under
         : readPolicy(fields, fields.boolean('trustAnnotations') ?? under.trustAnnotations, () => {}, under)
     },
-    strictOnly(registration.policy, member, diagnose),
+    { ...strictOnly(registration.policy, member, diagnose), trustAnnotations: trusted },
   )
   return { ...registration, policy }
 }

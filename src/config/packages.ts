@@ -93,6 +93,6 @@ export function choosePackages(
     }
     const here = runsHere(place.executor.kind)
     const folder = here ? path.resolve(source.folder, written) : path.posix.resolve(place.cwd, written)
-    return [{ path: folder, environmentId, installationId, overlays, rank: source.rank, where }]
+    return [{ path: folder, environmentId, installationId, overlays, rank: source.rank, byUser: source.kind !== 'found', where }]
   })
 }

@@ -73,6 +73,8 @@ export async function packagesOf(
         installationId: counted?.installationId ?? null,
         rank: choice?.rank ?? 0,
         overlays: choice === null ? [] : [choice.overlays],
+        // a folder of this machine that the user points at is the user's own, as a server in that file would be; others are not
+        trusted: here && choice?.byUser === true,
         // what somebody selected may name variables; what lies about on another machine may not
         variables: here || choice !== null ? process.env : null,
         dataFolder: here

@@ -140,7 +140,7 @@ async function withinLinks(
     if (target === null || target === folder.root || !folder.holds(target) || !/[\\/]/.test(target)) continue
     const outside = await folder.outside(target)
     if (outside === null) continue
-    const message = `server ${displayKey(key)} cannot be used (${provenance.where}): ${name} ${target} leaves the plugin package: ${outside}`
+    const message = `server ${displayKey(key)} cannot be used (${provenance.where}): ${name} ${target} leads out of the package: ${outside}`
     diagnose({ code: 'CONFIG_INVALID', severity: 'error', message, owner: key, where: provenance.where })
     return {
       ...registration,

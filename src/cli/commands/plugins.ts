@@ -21,7 +21,9 @@ export function list(context: CliContext, { environment }: PluginsListOptions): 
     const diagnostics: readonly Diagnostic[] = distinct(runtime.diagnostics)
     await out.result({ json: () => packagesJson(packages, diagnostics), text: (paint) => packagesText(packages, paint) })
     if (packages.length === 0) out.note(`no plugin packages${environment === undefined ? '' : ` in the environment ${environment}`}`)
-    for (const one of diagnostics) if (one.severity !== 'info' && !out.json) out.note(diagnosticText(one, out.paintErr))
+    // those of a server are in the table
+    for (const one of diagnostics)
+      if (one.severity !== 'info' && one.owner === undefined && !out.json) out.note(diagnosticText(one, out.paintErr))
     return EXIT_DONE
   })
 }

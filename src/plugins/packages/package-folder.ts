@@ -90,7 +90,7 @@ export class PackageFolder {
       if (isTaplineError(error) && error.code === 'ENVIRONMENT_FILE_FAILED') return null
       throw error
     }
-    return this.#isInside(real) ? null : `it is a link to ${real}, which is not in the folder of the plugin package, ${this.root}`
+    return this.#isInside(real) ? null : `it is a link to ${real}, which is not in ${this.root}`
   }
 
   /** True for paths that are written as being in the package. */
