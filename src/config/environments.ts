@@ -75,7 +75,7 @@ function readEnvironment({ name, where, value }: Member, { source, cwd, expansio
     permissions: (permissions && readPermissions(permissions, source.folder, report)) ?? null,
     approvalPolicy: (policy && readApprovalPolicy(policy, report)) ?? 'on-request',
     codexExecutable: fields.word('codexExecutable')?.text ?? null,
-    ...readPackagePlaces(fields, executor.kind, source.folder),
+    ...readPackagePlaces(fields, executor.kind, source),
     where,
   }
   const governs = ['executor', 'permissions', 'approvalPolicy', 'codexExecutable', 'extraRoots'].some((key) => fields.has(key))
@@ -116,11 +116,19 @@ function readExecutor(fields: Fields, unknown: readonly Member[], context: Optio
 }
 
 /** Where plugin packages are looked for. */
-function readPackagePlaces(fields: Fields, kind: string, folder: string): Pick<EnvironmentSpec, 'pluginRoots' | 'discover'> {
+function readPackagePlaces(
+  fields: Fields,
+  kind: string,
+  { folder, kind: cameIn }: Source,
+): Pick<EnvironmentSpec, 'pluginRoots' | 'discover'> {
   const roots = (fields.texts('pluginRoots') ?? []).map(({ text }) => text)
   if (roots.some((root) => root === '' || root.includes('**')))
     fields.reject('pluginRoots', 'must name folders; "*" stands for any name, and "**" is not known')
   const discover = fields.boolean('discover') ?? false
+  // trust is bound to content, and nobody knows what will lie there tomorrow
+  for (const key of ['pluginRoots', 'discover'])
+    if (cameIn === 'found' && fields.has(key) && (key !== 'discover' || discover))
+      fields.reject(key, 'cannot be in a project file; name each package under "plugins"')
   if (discover && kind === LOCAL) fields.reject('discover', `needs an executor that knows its packages; name folders with "pluginRoots"`)
   return {
     ...(roots.length > 0 && { pluginRoots: roots.map((root) => (runsHere(kind) ? path.resolve(folder, root) : root)) }),

@@ -118,7 +118,7 @@ function keepInside(fields: Fields, key: string, target: string, own: readonly s
 }
 
 /** True for the folder itself and for what is below it, as the paths are written. */
-export function isInside(folder: string, target: string, paths: typeof path): boolean {
+function isInside(folder: string, target: string, paths: typeof path): boolean {
   const way = paths.relative(folder, target)
   return way !== '..' && !way.startsWith(`..${paths.sep}`) && !paths.isAbsolute(way)
 }

@@ -1,4 +1,4 @@
-/** What the user allowed to be read: records of configuration files that were found, bound to their content and to that of their hook modules. */
+/** What the user allowed to be read: records of configuration files that were found, bound to their content, and to that of their hook modules and plugin packages. */
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
@@ -9,24 +9,28 @@ import { FOUND_NAMES } from './discover.ts'
 import { readHooks } from './hook-entries.ts'
 import { formatOf } from './format.ts'
 import type { ConfigFile } from './load.ts'
+import { readPackages } from './packages.ts'
+import { packageFiles } from './package-files.ts'
 import { parseFile } from './parse-file.ts'
 import { digestOf, readConfigFile } from './read-file.ts'
 
 interface TrustRecord {
   readonly file: string
   readonly digest: string
-  /** modules that the file names by path; null: there was none */
+  /** modules that the file names by path, and what its plugin packages on this machine say; null: there was none */
   readonly hooks: readonly { readonly path: string; readonly digest: string | null }[]
 }
 
-/** Trusts the configuration files of a folder as they are now, with the hook modules that they name by path. Gives their paths; throws CONFIG_NOT_FOUND where the folder has none. */
+/** Trusts the configuration files of a folder as they are now, with the hook modules and plugin packages that they name by path. Gives their paths; throws CONFIG_NOT_FOUND where the folder has none. */
 export async function trustFolder(store: Store, dir: string): Promise<string[]> {
   const trusted: string[] = []
   for (const name of FOUND_NAMES) {
     const file = await realFile(path.join(path.resolve(dir), name))
     const bytes = await contentOf(file)
     if (bytes === null) continue
-    const hooks = await Promise.all((await hookPaths(bytes, file)).map(async (hook) => ({ path: hook, digest: await digestIfThere(hook) })))
+    const hooks = await Promise.all(
+      (await namedPaths(bytes, file)).map(async (hook) => ({ path: hook, digest: await digestIfThere(hook) })),
+    )
     const record: TrustRecord = { file, digest: digestOf(bytes), hooks }
     await store.put('trust', keyOf(file), JSON.stringify(record))
     trusted.push(file)
@@ -79,7 +83,7 @@ async function distrust(record: TrustRecord | null, digest: string): Promise<str
   if (record === null) return 'is not trusted'
   if (record.digest !== digest) return 'changed since it was trusted'
   for (const hook of record.hooks) {
-    if ((await digestIfThere(hook.path)) !== hook.digest) return `names the hook module ${hook.path}, which changed since it was trusted`
+    if ((await digestIfThere(hook.path)) !== hook.digest) return `names ${hook.path}, which changed since it was trusted`
   }
   return null
 }
@@ -117,18 +121,21 @@ function isHookRecord(value: unknown): boolean {
   return isJsonObject(value) && typeof value['path'] === 'string' && (value['digest'] === null || typeof value['digest'] === 'string')
 }
 
-async function hookPaths(bytes: Buffer, file: string): Promise<readonly string[]> {
+async function namedPaths(bytes: Buffer, file: string): Promise<readonly string[]> {
   const silent = (): void => {}
   const root = await parseFile(bytes, file, silent)
   if (root?.kind !== 'object') return []
   const source = { label: file, kind: 'found', rank: 0, folder: path.dirname(file), format: formatOf(file, root) } as const
-  return root.members
+  const hooks = root.members
     .filter((member) => member.name === 'hooks')
-    .flatMap((member) =>
-      readHooks(member.value, source, silent)
-        .filter((hook) => hook.kind === 'path')
-        .map((hook) => hook.module),
-    )
+    .flatMap((member) => readHooks(member.value, source, silent))
+    .filter((hook) => hook.kind === 'path')
+    .map((hook) => hook.module)
+  const packages = root.members
+    .filter((member) => member.name === 'plugins')
+    .flatMap((member) => readPackages(member.value, source, silent))
+    .map((draft) => path.resolve(source.folder, draft.path))
+  return [...hooks, ...(await Promise.all(packages.map(packageFiles))).flat()]
 }
 
 async function contentOf(file: string): Promise<Buffer | null> {

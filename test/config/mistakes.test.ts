@@ -124,9 +124,8 @@ test.each([
 })
 
 test.each([
-  ['{"plugins":[{"path":"./x"}]}', /"plugins" is not supported by this version/],
   ['{"flags":{"flagd":"x"}}', /"flags" is not supported by this version/],
-  ['{"environments":{"a":{"discover":true}}}', /discover is not supported by this version/],
+  ['{"environments":{"a":{"discover":true}}}', /discover needs an executor that knows its packages/],
   ['{"store":{"redis":"redis://x"}}', /redis is not supported by this version/],
   ['{"store":{}}', /needs "file"/],
   ['{"hooks":[{"commandHooks":"hooks.json"}]}', /command hooks come with a later version/],

@@ -131,9 +131,7 @@ test('trust binds the hook modules that the file names by path', async () => {
   await trustFolder(store, folder)
   await assertTrusted(store, found(folder))
   write(folder, 'hooks/a.mjs', 'export default 2')
-  expect((await failure(assertTrusted(store, found(folder)))).message).toContain(
-    `names the hook module ${path.join(folder, 'hooks/a.mjs')}, which changed`,
-  )
+  expect((await failure(assertTrusted(store, found(folder)))).message).toContain(`names ${path.join(folder, 'hooks/a.mjs')}, which changed`)
   await trustFolder(store, folder)
   write(folder, 'late.cjs', 'module.exports = 1')
   expect((await failure(assertTrusted(store, found(folder)))).message).toContain('late.cjs')
@@ -192,4 +190,24 @@ test('a record that cannot be read is no trust; a folder without configuration c
     code: 'CONFIG_NOT_FOUND',
     message: expect.stringContaining('has no tapline.json and no tapline.toml and no .mcp.json'),
   })
+})
+
+test('trust binds what plugin packages of the file say is started', async () => {
+  const folder = folderWith({
+    'tapline.json': { plugins: [{ path: './p' }, { path: './bare' }] },
+    'p/.codex-plugin/plugin.json': { name: 'p', mcpServers: './servers.json' },
+    'p/servers.json': {},
+  })
+  const store = memoryStore()
+  for (const [file, content] of [
+    ['p/servers.json', { mcpServers: { a: { command: 'a' } } }],
+    ['p/.codex-plugin/plugin.json', { name: 'q' }],
+    ['bare/.mcp.json', {}],
+  ] as const) {
+    await trustFolder(store, folder)
+    const files = [{ path: path.join(folder, 'tapline.json'), kind: 'found' as const }]
+    await assertTrusted(store, files)
+    write(folder, file, content)
+    expect((await failure(assertTrusted(store, files))).message).toContain(`names ${path.join(folder, file)}, which changed`)
+  }
 })

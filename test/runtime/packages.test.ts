@@ -234,18 +234,21 @@ test('hints of tools are believed of a folder that the user points at, and of no
   const folder = newFolder()
   writePackage(join(folder, 'found', 'p'), { '.mcp.json': { found: echo() } })
   writePackage(join(folder, 'chosen'), { '.mcp.json': { chosen: echo() } })
-  const config = { environments: { local: { pluginRoots: ['./found/*'] } }, plugins: [{ path: './chosen' }] }
-  writePackage(folder, { 'tapline.json': config })
-  const trusted = async (kind: 'named' | 'found'): Promise<unknown> => {
-    await using runtime = await openRuntime({ ...ON, config: [{ path: join(folder, 'tapline.json'), kind }] })
+  const plugins = [{ path: './chosen' }]
+  writePackage(folder, { 'mine.json': { environments: { local: { pluginRoots: ['./found/*'] } }, plugins }, 'project.json': { plugins } })
+  const trusted = async (file: string, kind: 'named' | 'found'): Promise<unknown> => {
+    await using runtime = await openRuntime({ ...ON, config: [{ path: join(folder, file), kind }] })
     await runtime.packages()
     const { catalog } = runtime as unknown as {
       catalog: { entries: { key: { name: string }; registration: { policy: { trustAnnotations: boolean } } }[] }
     }
     return Object.fromEntries(catalog.entries.map(({ key, registration }) => [key.name, registration.policy.trustAnnotations]))
   }
-  expect(await trusted('named')).toEqual({ chosen: true, found: false })
-  expect(await trusted('found')).toEqual({ chosen: false, found: false })
+  expect(await trusted('mine.json', 'named')).toEqual({ chosen: true, found: false })
+  expect(await trusted('project.json', 'found')).toEqual({ chosen: false })
+  await expect(trusted('mine.json', 'found')).rejects.toMatchObject({
+    message: expect.stringContaining('pluginRoots cannot be in a project file'),
+  })
 })
 
 test('packages are read once for all sessions, two at once included, and again for an environment that was replaced', async () => {

@@ -39,7 +39,7 @@ test('by the older one: every folder of the cache is asked about, those that are
   const folders: Record<string, string[]> = { cache: ['market'], market: ['probe'], probe: ['1.0.0', '2.0.0'] }
   const { call } = executor({
     'fs/readDirectory': ({ path }) => ({
-      entries: (folders[String(path).split('/').at(-1) as string] ?? []).map((fileName) => ({
+      entries: (folders[(path as string).split('/').at(-1) as string] ?? []).map((fileName) => ({
         fileName,
         isDirectory: true,
         isFile: false,
@@ -57,7 +57,7 @@ test('by the older one: every folder of the cache is asked about, those that are
 
 test('nonsense finds nothing; other errors are passed on', async () => {
   for (const plugins of [null, 5, {}, 'x']) {
-    const { call } = executor({ 'capabilities/discoverV2': () => ({ plugins }) as never })
+    const { call } = executor({ 'capabilities/discoverV2': () => ({ plugins }) })
     expect(await discoverExecPackages(call, '/', null)).toEqual([])
   }
   expect(await discoverExecPackages(executor({}).call, '/', null)).toEqual([])
