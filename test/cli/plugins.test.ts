@@ -44,7 +44,7 @@ test('packages, their servers and what is wrong with them; nothing is started', 
   expect(text.stderr).toContain('absent is no plugin package')
   expect(await at.run(['plugins', 'list', '--environment', 'other'])).toMatchObject({ status: 0, json: { plugins: [] } })
   const unknown = await at.run(['plugins', 'list', '--environment', 'nowhere'])
-  expect([unknown.status, said(unknown)]).toEqual([2, expect.stringContaining("is not declared; there is here, other, local")])
+  expect([unknown.status, said(unknown)]).toEqual([2, expect.stringContaining('is not declared; there is here, other, local')])
 })
 
 test('--installation selects one of two', SLOW, async () => {
@@ -55,7 +55,7 @@ test('--installation selects one of two', SLOW, async () => {
     plugins: [{ path: './a' }, { path: './b', installation: 'b' }],
   })
   const called = async (...more: string[]): Promise<unknown> => {
-    const { status, json } = await at.run(['call', '--server', 'echo', ...more, 'echo', '{}', '--approve', 'once'])
+    const { status, json } = await at.run(['call', '--server', 'echo', ...more, 'whoami', '{}', '--approve', 'once'])
     return [status, json.owner?.display ?? json.code]
   }
   expect(await called('--installation', 'b')).toEqual([0, 'echo (environment local, installation b)'])
