@@ -121,7 +121,14 @@ async function refuseSharedFolder(folder: string): Promise<void> {
     if (isMissing(error)) return null
     throw error
   })
-  if (found === null || (found.mode & 0o022) === 0) return
+  if (found === null) return
+  // root is who it is wherever it works, and containers mount the homes of others
+  const me = process.geteuid?.() ?? 0
+  if (me !== 0 && found.uid !== me && found.uid !== 0)
+    throw new TaplineError('STORE_FAILED', `the folder ${folder} belongs to another user (${found.uid})`, {
+      remedy: 'Name another folder for the store, or set XDG_STATE_HOME to one of your own.',
+    })
+  if ((found.mode & 0o022) === 0) return
   throw new TaplineError('STORE_FAILED', `other users can write into the folder ${folder} (mode ${(found.mode & 0o777).toString(8)})`, {
     remedy: `Run chmod 700 ${folder}, or name another folder for the store.`,
   })

@@ -1,5 +1,4 @@
 /** `tapline call`: one tool call through the whole pipeline. */
-import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TaplineError } from '../../errors.ts'
 import type { ToolCallRequest } from '../../runtime/types.ts'
@@ -13,6 +12,7 @@ import { explanationJson, explanationText } from '../render/explanation.ts'
 import { traceText } from '../render/trace.ts'
 import { requiredSelector } from '../selector.ts'
 import type { SelectorOptions } from '../selector.ts'
+import { writePrivateFile } from '../../storage/private-file.ts'
 import { readToolArguments } from '../tool-arguments.ts'
 
 /** Options of `call` and `explain`. */
@@ -66,7 +66,7 @@ export async function run(context: CliContext, name: string, args: string | unde
 /** A result within the limit; a larger one was written while it was whole. Throws CLI_USAGE where that fails, after the tool has run. */
 async function writeResult(file: string, result: object): Promise<void> {
   try {
-    await writeFile(file, `${JSON.stringify(result)}\n`, { mode: 0o600 })
+    await writePrivateFile(resolve(file), `${JSON.stringify(result)}\n`)
   } catch (cause) {
     const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
     throw new TaplineError('CLI_USAGE', `the tool has run, but its result cannot be written to ${file}: ${why}`, {

@@ -37,14 +37,23 @@ export function bootstrapArgs(quoted: boolean): readonly string[] {
 
 /** The line that tells the far side folder, variables, program and arguments. Throws SERVER_START_FAILED for names that no shell can set. */
 export function launchLine({ command, args, cwd, env, label }: LaunchRequest): string {
-  const odd = Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+  if ([command, cwd, ...args, ...Object.values(env)].some((text) => text.includes('\0')))
+    throw new TaplineError(
+      'SERVER_START_FAILED',
+      `${label} was not started: a NUL character cannot be in a command, an argument or a value`,
+      {
+        data: { stage: 'spawn' },
+        remedy: 'Correct the definition of the server, or the variable that the text comes from.',
+      },
+    )
+  const odd = Object.keys(env).filter((name) => !/^(?!tl_)[A-Za-z_][A-Za-z0-9_]*$/.test(name))
   if (odd.length > 0)
     throw new TaplineError(
       'SERVER_START_FAILED',
       `${label} was not started: the variable ${JSON.stringify(odd[0])} cannot be set by a shell`,
       {
         data: { stage: 'spawn' },
-        remedy: 'Use names of letters, digits and underscores for servers beyond this machine.',
+        remedy: 'Use names of letters, digits and underscores for servers beyond this machine, and none that begins with tl_.',
       },
     )
   const fail = (text: string, code: number): string => `{ echo "tapline: "${text} >&2; exit ${code}; }`
