@@ -1,6 +1,7 @@
 /** Runs one command line: parses it, runs the command, turns every end into text and an exit status. */
 import { CommanderError } from 'commander'
 import { asTaplineError, isTaplineError, TaplineError } from '../errors.ts'
+import { commandPath } from './command-path.ts'
 import type { CliContext } from './context.ts'
 import { EXIT_DONE, EXIT_FAILED, statusOfCode } from './exit-status.ts'
 import { asksForJson } from './globals.ts'
@@ -59,7 +60,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     const error = thrown instanceof CommanderError && thrown.code === 'commander.help' ? (unknownTopic(program) ?? thrown) : thrown
     if (usage !== '' && !out.json) out.line(usage)
     // help that was asked for is no failure; commander gives `process.exitCode` for it, which stands at "failed" here
-    status = help !== '' ? EXIT_DONE : await report(error, out, interrupt)
+    const told = error instanceof CommanderError ? usageError(error, commandPath(program, argv)) : error
+    status = help !== '' ? EXIT_DONE : await report(told, out, interrupt)
   }
   if (help !== '') await out.text(help)
   stray[Symbol.dispose]()
@@ -86,18 +88,17 @@ async function report(thrown: unknown, out: Output, interrupt: Interrupt): Promi
   const error =
     interrupt.status !== null && !isTaplineError(thrown)
       ? new TaplineError('CALL_CANCELLED', 'interrupted', { cause: thrown })
-      : toTaplineError(thrown)
+      : asTaplineError(thrown, 'INTERNAL')
   if (out.json && !out.documentWritten) await out.document(errorJson(error))
   else out.line(errorText(error, out.paintErr))
   if (process.env['TAPLINE_DEBUG']) out.line(debugText(thrown))
   return statusOfCode(error.code)
 }
 
-function toTaplineError(thrown: unknown): TaplineError {
-  if (!(thrown instanceof CommanderError)) return asTaplineError(thrown, 'INTERNAL')
-  if (thrown.code === 'commander.help') return new TaplineError('CLI_USAGE', 'no command was given')
-  const message = thrown.message.replace(/^error: /, '').replace(/\n+/g, ' ')
-  return new TaplineError('CLI_USAGE', message, { cause: thrown })
+/** What the parser found wrong; the remedy names the help of the command that was meant. */
+function usageError(cause: CommanderError, command: string): TaplineError {
+  const message = cause.code === 'commander.help' ? 'no command was given' : cause.message.replace(/^error: /, '').replace(/\n+/g, ' ')
+  return new TaplineError('CLI_USAGE', message, { cause, remedy: `Run \`${command} --help\` to see the commands and options.` })
 }
 
 /** A hook module may throw where nobody waits. That is told, and stops nothing: the call it belongs to has limits of its own. */

@@ -37,7 +37,7 @@ export async function parseToolArguments(text: string, where: string): Promise<J
   } catch (cause) {
     const { line, column, what } = await findMistake(json)
     const place = `${where}:${line}:${column}`
-    throw new TaplineError('CALL_INVALID_REQUEST', `the arguments are not JSON: ${what} at line ${line}, column ${column} of ${where}`, {
+    throw new TaplineError('CALL_INVALID_REQUEST', `the arguments are not JSON: ${what}`, {
       cause,
       where: place,
       remedy: WRITE_AS,

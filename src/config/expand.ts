@@ -40,6 +40,8 @@ export function refersToVariable(text: string): boolean {
 /** Expands the texts of one server. Values go to the secrets; names without value are collected. */
 export class Expansion {
   readonly missing: Set<string> = new Set()
+  /** those of them that are written as `${NAME}`, where a default can stand */
+  readonly defaultable: Set<string> = new Set()
   /** why other references have no value */
   readonly problems: Set<string> = new Set()
   readonly #variables: Variables
@@ -80,8 +82,10 @@ export class Expansion {
       if (looksSecret(name)) this.#secrets.add(fallback)
       return fallback
     }
-    if (value === undefined) this.missing.add(name)
-    else if (!ORDINARY.has(name)) this.#secrets.add(value)
+    if (value === undefined) {
+      this.missing.add(name)
+      this.defaultable.add(name)
+    } else if (!ORDINARY.has(name)) this.#secrets.add(value)
     return value
   }
 

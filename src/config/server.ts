@@ -251,9 +251,7 @@ function problemOf(
   const missing = [...(expansion?.missing ?? [])]
   const problems = [...(expansion?.problems ?? [])]
   const causes = [...mistakes.map((mistake) => mistake.message), ...problems].map((cause) => secrets.redact(cause))
-  if (missing.length === 1) causes.push(`the variable ${missing[0]} is not set; set it, or write \${${missing[0]}:-default}`)
-  if (missing.length > 1)
-    causes.push(`the variables ${missing.join(', ')} are not set; set them, or write defaults as in \${${missing[0]}:-default}`)
+  if (missing.length > 0) causes.push(whatIsMissing(missing, [...(expansion?.defaultable ?? [])]))
   if (causes.length === 0) return null
   const first = mistakes[0]?.where ?? where
   return new TaplineError('CONFIG_INVALID', `server ${displayKey(key)} cannot be used (${first}): ${causes.join('; ')}`, {
@@ -261,4 +259,12 @@ function problemOf(
     data: { server: key.name, missing },
     ...(mistakes.length + problems.length === 0 && { remedy: `Set ${missing.join(', ')} in the environment of tapline.` }),
   })
+}
+
+/** A default can stand in a reference only, not where a key such as `bearerTokenEnvVar` has the name of a variable. */
+function whatIsMissing(missing: readonly string[], defaultable: readonly string[]): string {
+  const [name] = defaultable
+  if (missing.length === 1)
+    return `the variable ${missing[0]} is not set; set it${name === undefined ? '' : `, or write \${${name}:-default}`}`
+  return `the variables ${missing.join(', ')} are not set; set them${name === undefined ? '' : `, or write defaults as in \${${name}:-default}`}`
 }

@@ -6,6 +6,7 @@ import { answerWithin, WithdrawnError } from './answer-within.ts'
 import { type ApprovalAnswer, readAnswer } from './approver.ts'
 import { assertAuthority } from './authority.ts'
 import type { PipelineRun } from './pipeline-run.ts'
+import { untrustedRemedy } from './untrusted-remedy.ts'
 
 /** Resolves only for a yes; `question` is null where nobody is there to be asked. Rejects with CALL_NO_APPROVER, CALL_DECLINED, CALL_DISMISSED, CALL_APPROVAL_TIMED_OUT. */
 export async function askPerson(
@@ -17,7 +18,7 @@ export async function askPerson(
   const { approver } = host
   const subject = `${call.target || call.method} of ${call.owner}`
   if (approver === null || question === null)
-    throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, untrustedHint(run))
+    throw new TaplineError('CALL_NO_APPROVER', `${subject} needs approval${why(run)}, and nobody is there to give it`, hint(run))
   const state = (now: 'asked' | 'answered' | 'withdrawn'): void =>
     host.question({ kind: 'approval', id: question.id, callId: run.callId, owner: call.owner, state: now })
   const began = performance.now()
@@ -81,20 +82,16 @@ async function remember(
   })
 }
 
+/** What can be done where nobody can be asked. */
+function hint(run: PipelineRun): ErrorDetails {
+  const trust = untrustedRemedy(run)
+  return trust === null ? {} : { remedy: `Give the session an approver (on the command line: a terminal, or --approve), or ${trust}` }
+}
+
 /** Why anybody is asked. */
 function why(run: PipelineRun): string {
   const { entry, question } = run.sealed
   if (question === null) return ''
   const { trustAnnotations } = entry.registration.policy
   return ` (approval mode ${question.mode}${question.mode === 'prompt' || trustAnnotations ? '' : '; what its server says of the tool is not believed'})`
-}
-
-/** A file that was only found does not say what is harmless; who trusts it can say so. */
-function untrustedHint(run: PipelineRun): ErrorDetails {
-  const { entry, tool } = run.sealed
-  if (entry.registration.policy.trustAnnotations || tool?.annotations.readOnlyHint !== true) return {}
-  return {
-    remedy:
-      'Give the session an approver (on the command line: a terminal, or --approve), or set trustAnnotations of the server in a file of your own: its readOnlyHint then counts.',
-  }
 }

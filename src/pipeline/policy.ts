@@ -8,6 +8,7 @@ import { consult } from './consult.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import { assertReadable } from './plain-request.ts'
 import type { CompiledSchema } from './tool-schema.ts'
+import { untrustedRemedy } from './untrusted-remedy.ts'
 
 /** Synchronous where nobody is asked and the schema of the tool was compiled before. */
 export function decide(callRun: CallRun): Promise<void> | undefined {
@@ -73,8 +74,12 @@ function judge(run: PipelineRun): Promise<void> | undefined {
   return undefined
 }
 
-const never = (run: PipelineRun): TaplineError =>
-  new TaplineError(
+function never(run: PipelineRun): TaplineError {
+  const { target, owner, environment } = run.sealed
+  const trust = untrustedRemedy(run)
+  return new TaplineError(
     'APPROVAL_POLICY_NEVER',
-    `${run.sealed.target || run.method} of ${run.sealed.owner} needs approval, but the approval policy of environment "${run.sealed.environment.id}" is never`,
+    `${target || run.method} of ${owner} needs approval, but the approval policy of environment "${environment.id}" is never`,
+    trust === null ? {} : { remedy: `Change approvalPolicy of the environment, or the approval mode of the tool, or ${trust}` },
   )
+}

@@ -20,8 +20,9 @@ export function checkGovernance(change: object): void {
   }
   const { permissions, approvalPolicy, reviewer } = change as Readonly<Record<string, unknown>>
   if (permissions !== undefined && permissions !== null && !isProfile(permissions))
-    throw wrong('permissions of an environment make no profile')
-  if (approvalPolicy !== undefined && !isPolicy(approvalPolicy)) throw wrong('approvalPolicy of an environment is no policy')
+    throw wrong(`permissions cannot be ${shown(permissions)}: they are one of ${listed(PROFILES)}, or an object with such a type`)
+  if (approvalPolicy !== undefined && !isPolicy(approvalPolicy))
+    throw wrong(`approvalPolicy cannot be ${shown(approvalPolicy)}: it is one of ${listed(POLICIES)}, or an object with "granular"`)
   if (reviewer !== undefined && reviewer !== null && typeof reviewer !== 'function')
     throw wrong('reviewer of an environment must be a function or null')
 }
@@ -49,6 +50,9 @@ function isPolicy(value: unknown): boolean {
   const { mcpElicitations, ...rest } = value['granular']
   return typeof mcpElicitations === 'boolean' && Object.keys(rest).length === 0
 }
+
+const listed = (words: readonly string[]): string => words.map((word) => JSON.stringify(word)).join(', ')
+const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : `this ${typeof value}`)
 
 const wrong = (problem: string): TaplineError =>
   new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the change; docs/configuration.md lists permissions and policies.' })

@@ -50,6 +50,17 @@ test('help about a command that does not exist names it, and the nearest one', {
   }
 })
 
+test('a mistake of usage names the help of the command that was meant', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  for (const [args, command] of [
+    [['tols'], 'tapline'],
+    [['call'], 'tapline call'],
+    [['--config', 'x.json', 'resources', 'read'], 'tapline resources read'],
+    [['config'], 'tapline config'],
+  ] as const)
+    expect((await at.run([...args, '--json'])).json.error.remedy).toBe(`Run \`${command} --help\` to see the commands and options.`)
+})
+
 test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
   await using at = await Place.make()
   const loads = at.path('loads.txt')
@@ -67,7 +78,7 @@ test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
 test.each([
   [['tols'], /unknown command 'tols' \(Did you mean tools\?\)/],
   [['tools', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/],
-  [['call', 'x', '{"a":}', '--config', 'c.json'], /not JSON.*line 1, column 6/],
+  [['call', 'x', '{"a":}', '--config', 'c.json'], /^the arguments are not JSON: value expected$/],
   [['tools', '--config', 'absent.json'], /absent\.json/],
   [['tools', '--config', 'bad.json'], /bad\.json:1:\d+/],
   [

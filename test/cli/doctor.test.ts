@@ -29,7 +29,7 @@ test('all in order: status 0, a line for each thing, versions and counts of the 
     found: { protocolVersion: expect.any(String), serverInfo: expect.any(Object), startMs: expect.any(Number), tools: 6 },
   })
   const people = await at.run(['doctor', '--config', 'c.json'])
-  expect([people.status, people.stdout]).toEqual([0, expect.stringMatching(/^ok {7}node: Node [\s\S]*\n7 checks: 0 failed, 0 warning\n$/)])
+  expect([people.status, people.stdout]).toEqual([0, expect.stringMatching(/^ok {7}node: Node [\s\S]*\n7 checks: 0 failed, 0 warnings\n$/)])
   // each server was started once for each of the two
   expect(at.ledger().filter(({ ev }) => ev === 'start')).toHaveLength(2)
 })

@@ -271,11 +271,15 @@ test('an answer over the limit of its server is cut, and goes whole into the fil
   expect(JSON.parse(await readFile(at.path('all.json'), 'utf8')).content[0].text).toHaveLength(20_000_000)
   const small = await at.run([...CALL_A, '--output', 'small.json', 'echo', '{"a":1}'])
   expect([small.status, JSON.parse(await readFile(at.path('small.json'), 'utf8'))]).toEqual([0, small.json.result])
-  const nowhere = await at.run([...CALL_A, '--output', 'no/folder.json', 'echo', '{}'])
-  expect([nowhere.status, nowhere.json.error.message]).toEqual([
-    2,
-    expect.stringMatching(/the tool has run, but its result cannot be written to .*ENOENT/),
-  ])
+  const before = at.ledger().length
+  for (const [file, why] of [
+    ['no/folder.json', /could not be written to .*ENOENT; the tool was not called/],
+    ['.', /is a folder/],
+  ] as const) {
+    const nowhere = await at.run([...CALL_A, '--output', file, 'echo', '{}'])
+    expect([nowhere.status, nowhere.json.error.message]).toEqual([2, expect.stringMatching(why)])
+  }
+  expect(at.ledger()).toHaveLength(before)
 })
 
 test('a huge answer arrives whole through a pipe that is read slowly; a reader that goes away is no error', {
@@ -321,6 +325,17 @@ for (const [signal, status] of [
     for (const { pid } of at.ledger()) await until(() => !isAlive(pid))
   })
 }
+
+test('Ctrl-C while tools are listed: no advice to list them', { timeout: LIMIT }, async () => {
+  await using at = await place({ mcpServers: { silent: { command: process.execPath, args: ['-e', 'process.stdin.resume()'] } } })
+  const { child, done } = at.start(['--config', 'c.json', 'tools'])
+  let said = ''
+  child.stderr?.on('data', (text: string) => (said += text))
+  await until(() => said.includes('starting servers'))
+  child.kill('SIGINT')
+  const { status, stderr } = await done
+  expect([status, stderr]).toEqual([130, expect.not.stringMatching(/never listed|no tools/)])
+})
 
 test('a second Ctrl-C ends at once, and the servers do not outlive it', { timeout: LIMIT }, async () => {
   await using at = await place({ mcpServers: { files: server('deaf', 'deaf') } })

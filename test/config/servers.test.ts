@@ -349,3 +349,16 @@ test('an installation is part of the key; a wrong one leaves no registration', a
   expect(loaded.registrations.map((one) => one.key)).toEqual([{ name: 'a', environmentId: null, installationId: 'one' }])
   expect(loaded.diagnostics).toMatchObject([{ severity: 'error', message: expect.stringContaining('not "default"') }])
 })
+
+test('a default is proposed only where a reference could have one', async () => {
+  const loaded = await loadText({
+    mcpServers: {
+      named: { url: 'https://a.example', bearerTokenEnvVar: 'NO_TOKEN' },
+      written: { command: 'node', args: ['${NO_ARG}'] },
+      both: { url: 'https://a.example/${NO_PATH}', envHttpHeaders: { 'X-A': 'NO_A' } },
+    },
+  })
+  expect(server(loaded, 'named').problem?.message).toMatch(/the variable NO_TOKEN is not set; set it$/)
+  expect(server(loaded, 'written').problem?.message).toMatch(/set it, or write \$\{NO_ARG:-default\}$/)
+  expect(server(loaded, 'both').problem?.message).toMatch(/defaults as in \$\{NO_PATH:-default\}$/)
+})

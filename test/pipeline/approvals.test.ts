@@ -369,6 +369,17 @@ describe('the person', () => {
   })
 })
 
+test('where only trust in hints is missing, the remedy says so under the policy never too', async () => {
+  await using t = await openTestRuntime({
+    environments: {
+      e: { servers: { s: { tools: { run: { annotations: { readOnlyHint: true } }, write: {} } } }, approvalPolicy: 'never' },
+    },
+    policies: { s: { trustAnnotations: false } },
+  })
+  expect(await t.callTool({ server: 's', tool: 'run' })).toMatchObject({ remedy: expect.stringContaining('or set trustAnnotations') })
+  expect(await t.callTool({ server: 's', tool: 'write' })).toMatchObject({ remedy: expect.not.stringContaining('trustAnnotations') })
+})
+
 test('annotations that are not trusted, or not as they were, ask', async () => {
   const { scriptedServer } = await import('../../src/testing/index.ts')
   const server = scriptedServer({ tools: { run: { annotations: { readOnlyHint: true } } } })

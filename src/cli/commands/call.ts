@@ -1,5 +1,6 @@
 /** `tapline call`: one tool call through the whole pipeline. */
-import { resolve } from 'node:path'
+import { access, constants, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { TaplineError } from '../../errors.ts'
 import type { ToolCallRequest } from '../../runtime/types.ts'
 import { approverFor } from '../approver.ts'
@@ -36,6 +37,7 @@ export async function run(context: CliContext, name: string, args: string | unde
   const request: ToolCallRequest = value === undefined ? target : { ...target, arguments: value }
   const limits = { signal: interrupt.signal, ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }) }
   const output = options.output === undefined ? undefined : resolve(context.cwd, options.output)
+  if (output !== undefined && options.explain !== true) await mustBeWritable(output)
   const approver = options.explain === true ? undefined : approverFor(options.approve, context)
   return withSession(context, approver === undefined ? {} : { approver }, async (session) => {
     if (options.explain === true) {
@@ -63,18 +65,30 @@ export async function run(context: CliContext, name: string, args: string | unde
   })
 }
 
+/** Throws CLI_USAGE for a file that cannot be written: better before the tool has run than after it. */
+async function mustBeWritable(file: string): Promise<void> {
+  const there = await stat(file).catch(() => null)
+  if (there?.isDirectory() === true) throw unwritable(`--output ${file} is a folder`)
+  try {
+    // a new file takes the place of the old one, except for devices
+    await access(file.startsWith('/dev/') ? file : dirname(file), constants.W_OK)
+  } catch (cause) {
+    throw unwritable(`the result could not be written to ${file}: ${codeOf(cause)}; the tool was not called`, cause)
+  }
+}
+
 /** A result within the limit; a larger one was written while it was whole. Throws CLI_USAGE where that fails, after the tool has run. */
 async function writeResult(file: string, result: object): Promise<void> {
   try {
-    await writePrivateFile(resolve(file), `${JSON.stringify(result)}\n`)
+    await writePrivateFile(file, `${JSON.stringify(result)}\n`)
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TaplineError('CLI_USAGE', `the tool has run, but its result cannot be written to ${file}: ${why}`, {
-      cause,
-      remedy: 'Give --output a file in a folder that is there and may be written.',
-    })
+    throw unwritable(`the tool has run, but its result cannot be written to ${file}: ${codeOf(cause)}`, cause)
   }
 }
+
+const codeOf = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? String(cause)
+const unwritable = (message: string, cause?: unknown): TaplineError =>
+  new TaplineError('CLI_USAGE', message, { cause, remedy: 'Give --output a file in a folder that is there and may be written.' })
 
 type Target = Exclude<ToolCallRequest, { readonly owner: unknown }>
 

@@ -33,11 +33,12 @@ export function run(context: CliContext, options: ToolsCommandOptions): Promise<
       await mustBeThere(session, query)
     await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
     for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
-    if (list.pending.length > 0)
+    // without --cached they are pending after Ctrl-C only, and what was done is known
+    if (cached && list.pending.length > 0)
       out.note(
         `${list.pending.length} ${list.pending.length === 1 ? 'server was' : 'servers were'} never listed; tapline tools starts and lists them`,
       )
-    else if (list.tools.length === 0 && list.errors.length === 0)
+    else if (list.tools.length === 0 && list.errors.length === 0 && list.pending.length === 0)
       out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
     return allFailed(list) ? EXIT_FAILED : EXIT_DONE
   })

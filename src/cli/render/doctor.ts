@@ -16,8 +16,10 @@ const WIDTH = Math.max(...(['warning', 'skipped'] as const).map((word) => word.l
 
 /** A line for each check, what to do below, and a last line that counts. */
 export function doctorText(checks: readonly Check[], paint: Paint): string {
-  const counts = (['failed', 'warning'] as const).map((status) => `${checks.filter((one) => one.status === status).length} ${status}`)
-  return [...checks.map((check) => lineOf(check, paint)), `${checks.length} checks: ${counts.join(', ')}`].join('\n')
+  const count = (status: Check['status']): number => checks.filter((one) => one.status === status).length
+  const warnings = count('warning')
+  const counts = `${count('failed')} failed, ${warnings} warning${warnings === 1 ? '' : 's'}`
+  return [...checks.map((check) => lineOf(check, paint)), `${checks.length} checks: ${counts}`].join('\n')
 }
 
 function lineOf({ check, status, message, code, remedy, where, owner, environmentId }: Check, paint: Paint): string {

@@ -42,8 +42,13 @@ export function environmentsText(rows: readonly EnvironmentRow[], paint: Paint):
       { text: `${servers.length} server${servers.length === 1 ? '' : 's'}${selected ? '' : ', not selected'}`, paint: paint.dim },
     ]),
   )
-  const reasons = rows.flatMap(({ error }) =>
-    error ? [`${error.code} ${visibleLine(error.message)}`, `  ${visibleLine(error.remedy)}`] : [],
+  const reasons = rows.flatMap(({ id, error }) =>
+    error
+      ? [
+          `${paint.red('failed')} ${visibleLine(id)}: ${visibleLine(error.message)} ${paint.dim(`(${error.code})`)}`,
+          `  ${paint.dim(visibleLine(error.remedy))}`,
+        ]
+      : [],
   )
   return [lines, ...reasons].join('\n')
 }
