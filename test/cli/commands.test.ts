@@ -78,7 +78,7 @@ test('help loads nothing but the parser', { timeout: LIMIT }, async () => {
 test.each([
   [['tols'], /unknown command 'tols' \(Did you mean tools\?\)/],
   [['tools', '--jsn'], /unknown option '--jsn' \(Did you mean --json\?\)/],
-  [['call', 'x', '{"a":}', '--config', 'c.json'], /^the arguments are not JSON: value expected$/],
+  [['call', 'x', '{"a":}', '--config', 'c.json'], /the arguments are not JSON: value expected/],
   [['tools', '--config', 'absent.json'], /absent\.json/],
   [['tools', '--config', 'bad.json'], /bad\.json:1:\d+/],
   [
