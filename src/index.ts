@@ -33,6 +33,7 @@ export type {
   RuntimeOptions,
   Sampler,
   SamplingQuestion,
+  ResourceTool,
   ServerFailure,
   ServerSelector,
   ServerStatus,

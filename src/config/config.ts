@@ -98,6 +98,8 @@ export interface Config {
   readonly features?: Readonly<Record<string, boolean | string>>
   /** `maxLength` belongs to the scheme `stable` */
   readonly naming?: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
+  /** offers `list_mcp_resources`, `list_mcp_resource_templates` and `read_mcp_resource` to the model; default false */
+  readonly resourceTools?: boolean
 }
 
 /** A hook plugin that a file names; nothing of it is imported yet. */
@@ -143,6 +145,7 @@ export interface LoadedConfig {
   /** flag name → value and place, strongest file last */
   readonly features: readonly { readonly name: string; readonly value: boolean | string; readonly where: string }[]
   readonly naming: { readonly scheme: 'stable' | 'codex'; readonly maxLength: number }
+  readonly resourceTools: boolean
   /** absolute folder of the file store, or null for the default */
   readonly storeFolder: string | null
   readonly diagnostics: readonly Diagnostic[]

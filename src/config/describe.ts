@@ -33,6 +33,7 @@ export function describeConfig(loaded: LoadedConfig, secrets: Secrets): JsonObje
       })),
       features: loaded.features as unknown as Json,
       naming: loaded.naming,
+      resourceTools: loaded.resourceTools,
       store: loaded.storeFolder,
       diagnostics: loaded.diagnostics as unknown as Json,
     },

@@ -13,6 +13,7 @@ const OURS: ReadonlySet<string> = new Set([
   'selected_environments',
   'mcpServers',
   'naming',
+  'resourceTools',
   'store',
 ])
 /** Keys that only Codex has at the top. */

@@ -174,6 +174,7 @@ export const TOP: Shapes = {
   features: whatever('flag → value', { type: 'object', additionalProperties: { type: ['boolean', 'string'] } }),
   naming: whatever('names of tools', { $ref: '#/definitions/naming' }),
   plugins: whatever('plugin packages: folders that bring servers', { type: 'array', items: { $ref: '#/definitions/package' } }),
+  resourceTools: truth('tools for resources are offered to the model'),
 }
 
 /** What only a file has at the top. `flags` comes with a later version and must be empty. */

@@ -101,6 +101,7 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
       scheme: sources.reduce<'stable' | 'codex'>((scheme, { naming }) => naming.scheme ?? scheme, 'stable'),
       maxLength: sources.reduce((length, { naming }) => naming.maxLength ?? length, 64),
     },
+    resourceTools: sources.reduce((offered, source) => source.resourceTools ?? offered, false),
     storeFolder: sources.reduce<string | null>((folder, source) => source.storeFolder ?? folder, null),
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) })),
   }

@@ -32,6 +32,8 @@ export interface Sections {
   readonly packages: readonly PackageDraft[]
   readonly features: LoadedConfig['features']
   readonly naming: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
+  /** null where it is not set */
+  readonly resourceTools: boolean | null
   /** absolute, or null where it is not set or not listened to */
   readonly storeFolder: string | null
 }
@@ -59,6 +61,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     packages: [],
     features: [],
     naming: {},
+    resourceTools: null,
     storeFolder: null,
   }
   if (source.format !== 'tapline') return { ...nothing, ...readForeign(object, source, context) }
@@ -81,6 +84,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     packages: plugins === undefined ? [] : readPackages(plugins, source, report),
     features: readFeatures(fields, report),
     naming: readNaming(fields, report),
+    resourceTools: fields.boolean('resourceTools') ?? null,
     storeFolder: readStore(fields, source, context),
   }
 }

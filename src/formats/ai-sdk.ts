@@ -1,7 +1,7 @@
 /** `tapline/ai-sdk`: a ToolSet whose tools run through a session. The only file that imports `ai` (5 or newer), an optional peer. */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { Session, Tool } from '../runtime/types.ts'
+import type { ResourceTool, Session, Tool } from '../runtime/types.ts'
 import { objectSchema } from './object-schema.ts'
 import { resultBlock } from './result-block.ts'
 
@@ -9,7 +9,7 @@ type Output = Awaited<ReturnType<NonNullable<Parameters<typeof dynamicTool>[0]['
 type Part = Extract<Output, { type: 'content' }>['value'][number]
 
 /** One dynamic tool for each. Its output is the outcome of the call; the model is told `outcome.forModel`, and a refusal as `execution-denied`. A tool never throws. */
-export function toTools(session: Session, tools: readonly Tool[]): ToolSet {
+export function toTools(session: Session, tools: readonly (Tool | ResourceTool)[]): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, title, inputSchema }) => [
       name,

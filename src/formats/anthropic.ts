@@ -1,6 +1,6 @@
 /** `tapline/anthropic`: tools, calls and results of the Messages API. Plain data that fits the types of `@anthropic-ai/sdk`; the package is not imported. */
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { Tool, ToolCallRequest } from '../runtime/types.ts'
+import type { ResourceTool, Tool, ToolCallRequest } from '../runtime/types.ts'
 import { objectSchema } from './object-schema.ts'
 import type { ImageType } from './result-block.ts'
 import { resultBlock } from './result-block.ts'
@@ -22,7 +22,7 @@ export interface ToolResultBlock {
 }
 
 /** Tools with their flat names. */
-export function toTools(tools: readonly Tool[]): AnthropicTool[] {
+export function toTools(tools: readonly (Tool | ResourceTool)[]): AnthropicTool[] {
   return tools.map(({ name, description, title, inputSchema }) => ({
     name,
     description: description || title,

@@ -1,6 +1,6 @@
 /** `tapline/openai`: tools, calls and outputs of the Responses API. Plain data that fits the types of `openai`; the package is not imported. */
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { Tool, ToolCallRequest } from '../runtime/types.ts'
+import type { ResourceTool, Tool, ToolCallRequest } from '../runtime/types.ts'
 import { objectSchema } from './object-schema.ts'
 import { resultBlock } from './result-block.ts'
 
@@ -32,7 +32,7 @@ export interface FunctionCallOutput {
 }
 
 /** Tools with their flat names. */
-export function toTools(tools: readonly Tool[]): FunctionTool[] {
+export function toTools(tools: readonly (Tool | ResourceTool)[]): FunctionTool[] {
   return tools.map((tool) => functionTool(tool, tool.name))
 }
 
@@ -50,7 +50,7 @@ export function toNamespaces(tools: readonly Tool[]): NamespaceTool[] {
   return [...found.values()]
 }
 
-function functionTool({ description, title, inputSchema }: Tool, name: string): FunctionTool {
+function functionTool({ description, title, inputSchema }: Tool | ResourceTool, name: string): FunctionTool {
   return { type: 'function', name, description: description || title, parameters: objectSchema(inputSchema), strict: false }
 }
 

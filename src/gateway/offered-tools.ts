@@ -2,7 +2,7 @@
 import type { ServerKey } from '../servers/key.ts'
 import type { Session, Tool } from '../runtime/types.ts'
 import { LIST_MS } from './list-limit.ts'
-import { needsTask, toolEntry } from './tool-entry.ts'
+import { needsTask, resourceToolEntry, toolEntry } from './tool-entry.ts'
 
 /** Lists tools, and remembers what may not be called. */
 export class OfferedTools {
@@ -20,7 +20,7 @@ export class OfferedTools {
 
   /** What is there after at most 5 s: the tools of servers that are still starting come with `list_changed`. */
   async list(signal: AbortSignal): Promise<{ readonly tools: readonly object[] }> {
-    const { tools, pending, errors } = await this.#session.listTools({ waitMs: LIST_MS, signal })
+    const { tools, resourceTools, pending, errors } = await this.#session.listTools({ waitMs: LIST_MS, signal })
     for (const { owner, error } of errors) {
       this.#last.delete(owner)
       if (this.#told.has(error.message)) continue
@@ -33,7 +33,7 @@ export class OfferedTools {
     // one that is being listed anew keeps what it had until that is known
     const listed = [...this.#last.values()].flat()
     this.#tasks = new Set(listed.filter(needsTask).map(({ name }) => name))
-    return { tools: listed.map(toolEntry) }
+    return { tools: [...listed.map(toolEntry), ...resourceTools.map(resourceToolEntry)] }
   }
 
   /** Why a listed tool cannot be called, or null. */

@@ -1,7 +1,7 @@
 /** A tool of the session as a client lists it. */
 import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
-import type { Tool } from '../runtime/types.ts'
+import type { ResourceTool, Tool } from '../runtime/types.ts'
 
 /** True for a tool that only runs as a task, which the gateway does not offer. */
 export function needsTask({ raw }: Tool): boolean {
@@ -21,4 +21,9 @@ export function toolEntry(tool: Tool): JsonObject {
     inputSchema,
     ...(outputSchema && { outputSchema }),
   }
+}
+
+/** A tool of the session itself. */
+export function resourceToolEntry({ name, title, description, inputSchema, annotations }: ResourceTool): JsonObject {
+  return { name, title, description, inputSchema, annotations: { ...annotations } }
 }

@@ -27,6 +27,7 @@ const RUNTIME_KEYS = [
   'plugins',
   'features',
   'naming',
+  'resourceTools',
   'hooks',
   'flags',
   'executors',

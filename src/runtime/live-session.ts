@@ -36,6 +36,7 @@ import { sessionServers } from './session-servers.ts'
 import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
 import { announce } from './tool-changes.ts'
+import { OwnTools } from './own-tools.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
 import type {
@@ -80,6 +81,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly secrets: PipelineHost['secrets']
   readonly wheel: PipelineHost['wheel']
   readonly traceAll: boolean
+  readonly #own: OwnTools
   readonly #runtime: LiveRuntime
   readonly #hooks: SessionHooks
   readonly #lessee: SessionLessee
@@ -120,7 +122,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.secrets = parts.secrets
     this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming)
-    this.tools = new ToolLister(this, this.resolver, runtime.inventory)
+    this.#own = new OwnTools(this, parts.loaded.resourceTools)
+    this.tools = new ToolLister(this, this.resolver, runtime.inventory, this.#own.offered)
     this.servers = sessionServers(this.resolver)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
     this.connections = new SessionConnections({
@@ -167,14 +170,15 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   }
 
   callTool(request: ToolCallRequest, options: CallOptions = {}): Promise<CallOutcome> {
-    return this.pipeline.call(
-      toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null),
-      checkedOptions(options),
-    ) as Promise<CallOutcome>
+    const read = toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null)
+    const limits = checkedOptions(options)
+    return this.#own.call(read, limits) ?? (this.pipeline.call(read, limits) as Promise<CallOutcome>)
   }
 
   explain(request: ToolCallRequest, options: CallOptions = {}): Promise<Explanation> {
-    return this.pipeline.explain(toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null), checkedOptions(options))
+    const read = toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null)
+    const limits = checkedOptions(options)
+    return this.#own.explain(read, limits) ?? this.pipeline.explain(read, limits)
   }
 
   listResources(query: ListQuery = {}): Promise<Listing<ResourceItem>> {

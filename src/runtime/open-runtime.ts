@@ -20,7 +20,7 @@ import { runtimeStore } from './store-option.ts'
 import { LiveRuntime } from './live-runtime.ts'
 import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.ts'
 
-const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'plugins', 'features', 'naming'] as const
+const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'plugins', 'features', 'naming', 'resourceTools'] as const
 
 /** What `openSession` hands on to its one session. */
 const SESSION_OPTIONS = [

@@ -13,7 +13,7 @@ import type { ServerKey } from '../servers/key.ts'
 import { namespaceDescription } from '../servers/namespace-description.ts'
 import { unmatchedNames } from '../servers/unmatched-names.ts'
 import type { SessionConnections } from './session-connections.ts'
-import type { ListToolsOptions, Tool, ToolList } from './types.ts'
+import type { ListToolsOptions, ResourceTool, Tool, ToolList } from './types.ts'
 import { matchesQuery } from './server-query.ts'
 
 interface ListerHost extends Pick<PipelineHost, 'connection' | 'secrets'> {
@@ -25,16 +25,18 @@ export class ToolLister {
   readonly #host: ListerHost
   readonly #resolver: Resolver
   readonly #inventory: Inventory
+  readonly #resourceTools: readonly ResourceTool[]
   readonly #listings = new Map<ServerKey, ToolListing>()
   /** servers whose list is one of the inventory, with what they said of themselves then */
   readonly #cached = new Map<ServerKey, CachedTools>()
   readonly #made = new Map<ServerKey, { readonly generation: number; readonly tools: readonly Tool[] }>()
   #generation = 0
 
-  constructor(host: ListerHost, resolver: Resolver, inventory: Inventory) {
+  constructor(host: ListerHost, resolver: Resolver, inventory: Inventory, resourceTools: readonly ResourceTool[] = []) {
     this.#host = host
     this.#resolver = resolver
     this.#inventory = inventory
+    this.#resourceTools = resourceTools
   }
 
   /** changes when, and only when, the list does */
@@ -115,6 +117,7 @@ export class ToolLister {
     else await within(Promise.all(starts), waitMs, signal)
     return {
       tools: entries.filter(({ key }) => !pending.has(key) && !errors.has(key)).flatMap((entry) => this.toolsOf(entry)),
+      resourceTools: query.server === undefined && query.environmentId === undefined ? this.#resourceTools : [],
       pending: entries.filter(({ key }) => pending.has(key)).map(({ key }) => key),
       errors: [...errors].map(([owner, error]) => ({ owner, error })),
       generation: this.#generation,

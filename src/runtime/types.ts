@@ -20,6 +20,7 @@ import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import type { ResourceTool } from './resource-tools.ts'
 import type { SessionEvent } from './session-event.ts'
 import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
@@ -61,6 +62,8 @@ export interface ServerFailure {
 
 export interface ToolList {
   readonly tools: readonly Tool[]
+  /** those for resources, to be offered beside `tools`; empty without `resourceTools`, and where the query names a server or an environment */
+  readonly resourceTools: readonly ResourceTool[]
   /** servers without a list yet: they are starting, or with `cached` were never listed */
   readonly pending: readonly ServerKey[]
   readonly errors: readonly ServerFailure[]
@@ -91,6 +94,7 @@ export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { ResourceTool } from './resource-tools.ts'
 export type { SessionEvent } from './session-event.ts'
 export type { SessionOptions } from './session-options.ts'
 

@@ -194,6 +194,21 @@ test('a server that fails costs itself; alone, or named, it is exit status 4', {
   ])
 })
 
+test('tools for resources: listed where they are configured, called, explained', { timeout: LIMIT }, async () => {
+  await using at = await place({ ...TWO, resourceTools: true })
+  const run = (...args: string[]): ReturnType<Place['run']> => at.run(['--config', 'c.json', ...args])
+  const list = await run('--json', 'tools')
+  expect(list.json.resourceTools.map(({ name }: { name: string }) => name)).toContain('read_mcp_resource')
+  expect((await run('tools')).stdout).toMatch(/\nresources of all servers\n +list_mcp_resources +Lists the resources/)
+  const args = (environment?: string): string => JSON.stringify({ server: 'files', environment_id: environment, uri: 'x://one' })
+  const read = await run('--json', 'call', 'read_mcp_resource', args('exec-b'))
+  expect([read.status, read.json.owner.environmentId]).toEqual([0, 'exec-b'])
+  const missing = await run('--json', 'call', 'read_mcp_resource', args())
+  expect([missing.status, missing.json.code]).toEqual([2, 'AMBIGUOUS_SERVER'])
+  const explained = await run('--json', 'explain', 'list_mcp_resources')
+  expect([explained.status, explained.json.trace.candidates.length]).toEqual([0, 2])
+})
+
 test('resources: whose they are, and a read names its server', { timeout: LIMIT }, async () => {
   await using at = await place(TWO)
   const list = await at.run(['--config', 'c.json', '--json', 'resources', 'list'])

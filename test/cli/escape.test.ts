@@ -72,7 +72,7 @@ function everything(text: string): string[] {
     ]),
     ownerText(key(text, text, text)),
     traceText(trace(text), paint),
-    toolListText([tool(text), tool('plain')], paint),
+    toolListText({ tools: [tool(text), tool('plain')], resourceTools: [] }, paint),
     limitedTo({ server: text, environmentId: text }),
     statusPageText({ data: [statusRow(text)], nextCursor: text }, paint),
     resourceListText({ items: [resource(text)], errors: [], nextCursor: text }, paint),

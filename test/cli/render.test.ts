@@ -132,7 +132,7 @@ test('the trace names taps, approval, metadata, flags', () => {
 test('tools, errors and diagnostics have the shape of the specification', () => {
   const error = new TaplineError('SERVER_EXITED', 'gone', { remedy: 'start it' })
   const shown = plain(
-    toolListJson({ tools: [tool()], errors: [{ owner: key('x', 'a'), error }] }, [
+    toolListJson({ tools: [tool()], resourceTools: [], errors: [{ owner: key('x', 'a'), error }] }, [
       { code: 'shadowed', severity: 'info', message: 'm', owner: key('x', 'a'), where: 'f:1:1' },
     ]),
   )
@@ -151,7 +151,7 @@ test('tools, errors and diagnostics have the shape of the specification', () => 
   ])
   expect(shown['errors']).toEqual([{ owner: OWNER, code: 'SERVER_EXITED', message: 'gone', remedy: 'start it' }])
   expect(shown['diagnostics']).toEqual([{ code: 'shadowed', severity: 'info', message: 'm', owner: OWNER, where: 'f:1:1' }])
-  expect(toolListText([tool('b'), tool('a')], paint)).toMatch(/^a \(environment a, installation a\)\n {2,}a /)
+  expect(toolListText({ tools: [tool('b'), tool('a')], resourceTools: [] }, paint)).toMatch(/^a \(environment a, installation a\)\n {2,}a /)
 })
 
 test('a diagnostic is told once', () => {

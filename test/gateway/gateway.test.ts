@@ -234,6 +234,28 @@ test('lines that are no messages, and messages that are too strange, end nothing
   expect(client.seen.filter((message) => message.id === null).map(({ error }) => error.code)).toEqual([-32700, -32700, -32700])
 })
 
+test('tools for resources are listed and called like any other, where they are configured', async () => {
+  await open({ ...two, resourceTools: true })
+  const { tools } = await client.request('tools/list')
+  expect(
+    tools.slice(24).map(({ name, annotations, inputSchema }: any) => [name, annotations, Object.keys(inputSchema.properties)]),
+  ).toEqual([
+    ['list_mcp_resources', { readOnlyHint: true }, ['server', 'cursor']],
+    ['list_mcp_resource_templates', { readOnlyHint: true }, ['server', 'cursor']],
+    ['read_mcp_resource', { readOnlyHint: true }, ['server', 'uri']],
+  ])
+  const call = async (name: string, args: object): Promise<any> =>
+    (await client.request('tools/call', { name, arguments: args })).structuredContent
+  const { resources } = await call('list_mcp_resources', {})
+  expect(new Set(resources.map(({ server }: any) => server))).toEqual(new Set(['one', 'two']))
+  const { server, uri } = resources.at(-1)
+  expect(await call('read_mcp_resource', { server, uri })).toMatchObject({ server, contents: [{ uri }] })
+  expect(await client.request('tools/call', { name: 'read_mcp_resource', arguments: { uri } })).toMatchObject({
+    isError: true,
+    _meta: { 'tapline/outcome': { outcome: 'invalid_request' } },
+  })
+})
+
 test('the client is gone: running calls end and the servers are closed with the runtime', async () => {
   const log = newLog()
   await open({ mcpServers: { one: full('one', log) } })

@@ -46,6 +46,16 @@ const METHODS: Readonly<Record<string, string>> = {
 }
 const server = { tools: { echo: {} }, resources: { 'mem://probe/one': '1', 'mem://probe/two': '2' } }
 
+/** The same by a tool of the model; throws what it ends with. */
+async function ask(t: TestRuntime, { tool, arguments: args }: Row): Promise<unknown> {
+  const outcome = await t.callTool({ name: tool, arguments: args })
+  const result = unwrap(outcome)
+  const { errors = [] } = (result.structuredContent ?? {}) as { readonly errors?: readonly { readonly code: string }[] }
+  // a hook that fails blocks each server by itself
+  if (errors.length > 0) throw errors[0] as unknown
+  return result
+}
+
 /** Makes the call of a row; throws what it ends with. */
 async function make(t: TestRuntime, { tool, flag, arguments: args, namespace, selected }: Row): Promise<unknown> {
   const { server: name, environment_id: environmentId, uri } = args
@@ -77,13 +87,18 @@ async function make(t: TestRuntime, { tool, flag, arguments: args, namespace, se
   }
 }
 
-describe('the guard', () => {
-  test.each(rows)('$id', async (row) => {
+const byTool = rows.filter(({ tool }) => tool !== 'echo')
+describe.each([
+  { by: 'requests of the host', given: rows, run: make },
+  { by: 'tools of the model', given: byTool, run: ask },
+])('the guard of $by', ({ given, run }) => {
+  test.each(given)('$id', async (row) => {
     let hasRun = false
     const p = plugin(({ hooks }) =>
       hooks.resolve.tap({ name: 'rewrite', methods: ALL_METHODS }, () => ((hasRun = true), { arguments: row.updatedInput })),
     )
     await using t = await openTestRuntime({
+      resourceTools: true,
       features: { multi_environment_mcp: row.flag },
       environments: { 'env-a': { probe: server }, 'env-b': { probe: server } },
       threadWide: { shared: server },
@@ -91,7 +106,7 @@ describe('the guard', () => {
       session: { environments: row.selected },
       hooks: [p],
     })
-    const error = await make(t, row).then(
+    const error = await run(t, row).then(
       () => null,
       (thrown: unknown) => thrown as { code: string; message: string; cause?: { outcome: string } },
     )

@@ -7,6 +7,8 @@ type Row = {
   readonly tool?: string
   readonly arguments?: Readonly<Record<string, string>>
   readonly environmentId?: string | null
+  readonly server?: string
+  readonly environment_id?: string
   readonly items?: readonly (readonly [string, string | null])[]
   readonly readIn?: string
   readonly ranIn?: string
@@ -35,6 +37,7 @@ function wanted(id: string, vector: Vector): Row {
 describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWide, calls, rpc }) => {
   const open = () =>
     openTestRuntime({
+      resourceTools: true,
       features: { multi_environment_mcp: flag },
       environments: Object.fromEntries(
         [...new Set([...selected, ...pluginRoots])].map((at) => [at, pluginRoots.includes(at) ? { probe: server(at) } : {}]),
@@ -67,6 +70,40 @@ describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWi
         await seen().catch(({ code, message }: TaplineError) => (row.code === undefined ? message.slice(0, row.error?.length) : code)),
         what,
       ).toEqual(row.code ?? row.error ?? row.items ?? row.readIn)
+    }
+  })
+
+  test('the tools of the model', async () => {
+    await using t = await open()
+    const { resourceTools } = await t.session.listTools()
+    expect(
+      Object.fromEntries(
+        resourceTools.map(({ name, inputSchema }) => [
+          name,
+          Object.keys(inputSchema['properties'] as object)
+            .filter((parameter) => parameter !== 'installation_id')
+            .sort(),
+        ]),
+      ),
+    ).toEqual(vectors.parameters[flag ? 'on' : 'off'])
+    for (const vector of calls as readonly Vector[]) {
+      const row = wanted(id, vector)
+      const args = { ...vector.arguments, ...(vector.tool === 'read_mcp_resource' && { uri: 'x://one' }) }
+      const outcome: any = await t.callTool({ name: vector.tool as string, arguments: args })
+      const what = `${vector.tool} ${JSON.stringify(vector.arguments)}`
+      const isError = row.code !== undefined || row.error !== undefined
+      expect([outcome.outcome, outcome.sent === 'no'], what).toEqual(isError ? ['invalid_request', true] : ['completed', false])
+      const answer = outcome.result?.structuredContent ?? {}
+      expect(outcome.forModel.text, what).toBe(isError ? outcome.message : JSON.stringify(answer))
+      const items = answer.resources ?? answer.resourceTemplates
+      const seen = isError
+        ? row.code === undefined
+          ? outcome.message.slice(0, row.error?.length)
+          : outcome.code
+        : (items?.map((item: any) => [item.server, item.environment_id ?? null]) ?? answer.contents[0].text)
+      expect(seen, what).toEqual(row.code ?? row.error ?? row.items ?? row.readIn)
+      const told = isError || row.server === undefined ? [undefined, undefined] : [row.server, row.environment_id]
+      expect([answer.server, answer.environment_id], what).toEqual(told)
     }
   })
 

@@ -31,14 +31,14 @@ export function run(context: CliContext, options: ToolsCommandOptions): Promise<
       (query.server !== undefined || query.environmentId !== undefined)
     )
       await mustBeThere(session, query)
-    await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list.tools, paint) })
+    await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list, paint) })
     for (const failure of list.errors) if (!out.json) out.line(failureText(failure, out.paintErr))
     // without --cached they are pending after Ctrl-C only, and what was done is known
     if (cached && list.pending.length > 0)
       out.note(
         `${list.pending.length} ${list.pending.length === 1 ? 'server was' : 'servers were'} never listed; tapline tools starts and lists them`,
       )
-    else if (list.tools.length === 0 && list.errors.length === 0 && list.pending.length === 0)
+    else if (list.tools.length === 0 && list.resourceTools.length === 0 && list.errors.length === 0 && list.pending.length === 0)
       out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
     return allFailed(list) ? EXIT_FAILED : EXIT_DONE
   })

@@ -27,7 +27,7 @@ export function explanationJson(explanation: Explanation, asked: string | null):
 export function explanationText(explanation: Explanation, asked: string | null, paint: Paint): string {
   const { owner, wouldEnd, outcome, wouldSend, trace } = explanation
   const tool = explanation.tool ?? asked
-  const head = `${owner === null ? 'no owner' : ownerText(owner)}${tool === null ? '' : `  ${visibleLine(tool)}`}`
+  const head = `${owner !== null ? ownerText(owner) : wouldSend !== null ? 'all servers' : 'no owner'}${tool === null ? '' : `  ${visibleLine(tool)}`}`
   const why = outcome === null || outcome.outcome === 'completed' ? '' : `: ${visibleMessage(outcome.message)} (${outcome.code})`
   const lines = [paint.bold(head), `${END[wouldEnd] ?? `would end as ${wouldEnd}`}${why}`]
   if (outcome?.outcome === 'invalid_request') for (const candidate of outcome.candidates) lines.push(`  - ${ownerText(candidate)}`)

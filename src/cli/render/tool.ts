@@ -1,5 +1,5 @@
 /** Tools in JSON (spec 95) and as a list for people. */
-import type { ListToolsOptions, Tool, ToolList } from '../../runtime/types.ts'
+import type { ListToolsOptions, ResourceTool, Tool, ToolList } from '../../runtime/types.ts'
 import type { Diagnostic } from '../../servers/diagnostic.ts'
 import { compareKeys } from '../../servers/key.ts'
 import type { ServerKey } from '../../servers/key.ts'
@@ -33,18 +33,30 @@ export function toolJson(tool: Tool): Readonly<Record<string, unknown>> {
 
 /** The document of `tapline tools`. */
 export function toolListJson(
-  list: Pick<ToolList, 'tools' | 'errors'>,
+  list: Pick<ToolList, 'tools' | 'resourceTools' | 'errors'>,
   diagnostics: readonly Diagnostic[],
 ): Readonly<Record<string, unknown>> {
-  return { tools: list.tools.map(toolJson), errors: list.errors.map(failureJson), diagnostics: diagnostics.map(diagnosticJson) }
+  return {
+    tools: list.tools.map(toolJson),
+    ...(list.resourceTools.length > 0 && { resourceTools: list.resourceTools }),
+    errors: list.errors.map(failureJson),
+    diagnostics: diagnostics.map(diagnosticJson),
+  }
 }
 
-/** The tools under a heading for each server: raw name, visible name, first line of the description. */
-export function toolListText(tools: readonly Tool[], paint: Paint): string {
+/** The tools under a heading for each server: raw name, visible name, first line of the description; then those of the session itself. */
+export function toolListText({ tools, resourceTools }: Pick<ToolList, 'tools' | 'resourceTools'>, paint: Paint): string {
   const groups = new Map<ServerKey, Tool[]>()
   for (const tool of tools) groups.set(tool.owner, [...(groups.get(tool.owner) ?? []), tool])
   const sorted = [...groups].sort(([a], [b]) => compareKeys(a, b))
-  return sorted.map(([owner, own]) => `${paint.bold(ownerText(owner))}\n${table(own.map((tool) => row(tool, paint)))}`).join('\n\n')
+  const parts = sorted.map(([owner, own]) => `${paint.bold(ownerText(owner))}\n${table(own.map((tool) => row(tool, paint)))}`)
+  if (resourceTools.length > 0)
+    parts.push(`${paint.bold('resources of all servers')}\n${table(resourceTools.map((tool) => ownRow(tool, paint)))}`)
+  return parts.join('\n\n')
+}
+
+function ownRow({ name, description }: ResourceTool, paint: Paint): Cell[] {
+  return [{ text: '' }, { text: name, paint: paint.cyan }, { text: cut(description, DESCRIPTION), paint: paint.dim }]
 }
 
 function row(tool: Tool, paint: Paint): Cell[] {
