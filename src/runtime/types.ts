@@ -20,6 +20,7 @@ import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import type { Logger } from './logger.ts'
 import type { ResourceTool } from './resource-tools.ts'
 import type { SessionEvent } from './session-event.ts'
 import type { SessionOptions } from './session-options.ts'
@@ -94,6 +95,7 @@ export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { Logger } from './logger.ts'
 export type { ResourceTool } from './resource-tools.ts'
 export type { SessionEvent } from './session-event.ts'
 export type { SessionOptions } from './session-options.ts'
@@ -252,14 +254,6 @@ export interface FlagOptions {
   readonly define?: readonly Flag[]
   /** strongest source: the same as --enable, --disable and --flag */
   readonly override?: Readonly<Record<string, FlagValue>>
-}
-
-/** Takes lines for the host's log; secrets are redacted before. */
-export interface Logger {
-  debug(data: object, message: string): void
-  info(data: object, message: string): void
-  warn(data: object, message: string): void
-  error(data: object, message: string): void
 }
 
 /** The configuration file word for word, plus what only code can give. */
