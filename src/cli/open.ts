@@ -125,6 +125,8 @@ export interface Allowed {
   readonly servers: readonly { readonly server: string; readonly starts: string }[]
   /** hook modules that are imported */
   readonly hooks: readonly string[]
+  /** folders of plugin packages, with the environment in front where it is not `local` */
+  readonly plugins: readonly string[]
 }
 
 /** Reads the files that were just trusted; empty lists where they cannot be read, which every other command tells. */
@@ -136,13 +138,19 @@ export async function allowedBy(context: CliContext, files: readonly string[]): 
   ])
   const found = files.map((path): ConfigFile => ({ path, kind: 'found' }))
   try {
-    const { registrations, hooks } = await loadConfig({ files: found, env: context.env, secrets: new Secrets(), cwd: context.cwd })
+    const { registrations, hooks, packages } = await loadConfig({
+      files: found,
+      env: context.env,
+      secrets: new Secrets(),
+      cwd: context.cwd,
+    })
     return {
       servers: registrations.map(({ key, template }) => ({ server: displayKey(key), starts: startOf(template) })),
       hooks: hooks.map(({ module }) => module),
+      plugins: packages.map(({ path, environmentId }) => (environmentId === 'local' ? path : `${environmentId}:${path}`)),
     }
   } catch {
-    return { servers: [], hooks: [] }
+    return { servers: [], hooks: [], plugins: [] }
   }
 }
 

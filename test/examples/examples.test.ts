@@ -219,3 +219,16 @@ test('options of a plugin that do not fit its schema are told with their place',
   expect(status).toBe(2)
   expect(stderr).toMatch(/tapline\.json:1:\d+: .*redact-arguments\.js does not accept its options: .*pattern/)
 })
+
+test('the plugin package of the examples is installed twice', async () => {
+  const config = path.join(ROOT, 'examples', 'plugins', 'tapline.json')
+  const command = [path.join(ROOT, 'dist', 'cli', 'main.js'), '--config', config, '--quiet', '--json']
+  const run = async (...args: string[]): Promise<any> =>
+    JSON.parse((await promisify(execFile)(process.execPath, [...command, ...args], { timeout: 25_000 })).stdout)
+  expect((await run('plugins', 'list')).plugins.map((one: any) => [one.id, one.installationId])).toEqual([
+    ['notes', null],
+    ['notes', 'drafts'],
+  ])
+  const added = await run('call', '--server', 'notes', '--installation', 'drafts', 'add', '{"text":"x"}')
+  expect([added.outcome, added.owner.installationId]).toEqual(['completed', 'drafts'])
+})

@@ -7,13 +7,14 @@ import { visibleLine } from '../render/escape.ts'
 /** Prints the files and what they may now start and import. Exit status 0; throws CONFIG_NOT_FOUND where there is nothing to trust. */
 export async function run(context: CliContext, folder: string | undefined): Promise<number> {
   const trusted = await trust(context, folder)
-  const { servers, hooks } = await allowedBy(context, trusted)
+  const { servers, hooks, plugins } = await allowedBy(context, trusted)
   await context.out.result({
-    json: () => ({ trusted, servers, hooks }),
+    json: () => ({ trusted, servers, hooks, plugins }),
     text: () =>
       [
         ...trusted.map((file) => `trusted ${visibleLine(file)}`),
         ...servers.map(({ server, starts }) => `  may start ${visibleLine(server)}: ${visibleLine(starts)}`),
+        ...plugins.map((folder) => `  may start what the plugin package says: ${visibleLine(folder)}`),
         ...hooks.map((module) => `  may import ${visibleLine(module)}`),
       ].join('\n'),
   })
