@@ -61,6 +61,7 @@ export function createProgram(host: ProgramHost): Command {
       host.run(globals(), (context) => command(context, ...(args.slice(0, -1) as A)))
 
   selecting(program.command('tools'), 'only')
+    .option('--installation <name>', 'only this installation; default: servers without one')
     .description('list the tools of all servers')
     .option('--cached', 'start nothing: show the tools that servers had when they last ran')
     .action(action(async (context, options) => (await import('./commands/tools.ts')).run(context, options as object)))
@@ -91,10 +92,12 @@ export function createProgram(host: ProgramHost): Command {
     .addOption(new Option('--detail <detail>', 'how much to ask of a server').choices(['full', 'tools_and_auth']))
     .option('--server <name>', 'only this server')
     .option('--environment <id>', 'only of this environment; thread-wide: only servers without one')
+    .option('--installation <name>', 'only this installation; default: only servers without one')
     .option('--watch', 'show it again with every change, until q or Ctrl-C')
     .action(action(async (context, options) => (await import('./commands/status.ts')).run(context, options as object)))
 
   selecting(program.command('doctor'), 'only')
+    .option('--installation <name>', 'only this installation; default: servers without one')
     .description('check machine, configuration and every server, and say what to do')
     .action(action(async (context, options) => (await import('./commands/doctor.ts')).run(context, options as object)))
 

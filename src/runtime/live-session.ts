@@ -164,7 +164,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   listTools(options: ListToolsOptions = {}): Promise<ToolList> {
     return this.#open(() => {
-      assertKnownKeys('the options of listTools', options, ['waitMs', 'cached', 'server', 'environmentId', 'signal'])
+      assertKnownKeys('the options of listTools', options, ['waitMs', 'cached', 'server', 'environmentId', 'installationId', 'signal'])
       return this.tools.list(options)
     })
   }
@@ -207,7 +207,16 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
     return this.#open(() => {
-      assertKnownKeys('a query for the status', query, ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'signal'])
+      assertKnownKeys('a query for the status', query, [
+        'limit',
+        'cursor',
+        'detail',
+        'discover',
+        'server',
+        'environmentId',
+        'installationId',
+        'signal',
+      ])
       return statusPage(this, this.#runtime.catalog, query)
     })
   }

@@ -10,7 +10,7 @@ import type { Page, ServerStatus, StatusQuery } from './types.ts'
 
 /** One page; `catalog` is that of the runtime as it is now. Throws INVALID_CURSOR, CALL_INVALID_REQUEST (limit, detail, discover); a server that fails or hangs costs its own row an error. */
 export async function statusPage(session: LiveSession, catalog: Catalog, query: StatusQuery): Promise<Page<ServerStatus>> {
-  const { limit, cursor, detail = 'full', discover = true, server, environmentId, signal } = query
+  const { limit, cursor, detail = 'full', discover = true, server, environmentId, installationId, signal } = query
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')
   if (detail !== 'full' && detail !== 'tools_and_auth')
@@ -18,11 +18,13 @@ export async function statusPage(session: LiveSession, catalog: Catalog, query: 
   if (typeof discover !== 'boolean') throw new TaplineError('CALL_INVALID_REQUEST', 'discover is true or false')
   if (environmentId && !session.resolver.takesEnvironment)
     throw new TaplineError('UNKNOWN_ARGUMENT', 'environmentId is not an argument while multiple environments are off')
+  if (installationId && !session.resolver.takesEnvironment)
+    throw new TaplineError('UNKNOWN_ARGUMENT', 'installationId is not an argument while multiple environments are off')
   const after = cursor === undefined ? null : readCursor(cursor)
   // what has left the catalog of the runtime since keeps its row where this session has it running
   const there = session.resolver.view.servers.filter(({ key }) => catalog.get(key) !== undefined || session.connections.isAlive(key))
   const selected = there.filter(
-    (entry) => matchesQuery(entry, { server, environmentId }) && (after === null || compareKeys(entry.key, after) > 0),
+    (entry) => matchesQuery(entry, { server, environmentId, installationId }) && (after === null || compareKeys(entry.key, after) > 0),
   )
   const page = limit === undefined ? selected : selected.slice(0, Math.max(1, limit))
   const data = await Promise.all(page.map((entry) => statusRow(session, entry, { detail, discover, signal })))

@@ -80,6 +80,8 @@ export interface ListToolsOptions {
   /** only this server (bare name), and only in this environment (null: the thread-wide one) */
   readonly server?: string
   readonly environmentId?: string | null
+  /** only this installation; null: servers without an installation id */
+  readonly installationId?: string | null
   readonly signal?: AbortSignal
 }
 
@@ -166,6 +168,8 @@ export interface StatusQuery {
   readonly server?: string
   /** null: thread-wide ones only; an empty text counts as left out */
   readonly environmentId?: string | null
+  /** null: those without an installation id; an empty text counts as left out */
+  readonly installationId?: string | null
   readonly signal?: AbortSignal
 }
 /** A status query of a runtime. */

@@ -61,4 +61,11 @@ test('--installation selects one of two', SLOW, async () => {
   expect(await called('--installation', 'b')).toEqual([0, 'echo (environment local, installation b)'])
   expect(await called('--installation', 'default')).toEqual([0, 'echo (environment local)'])
   expect(await called()).toEqual([2, 'AMBIGUOUS_SERVER'])
+  const owners = async (command: string, key: string, name: string): Promise<unknown> =>
+    (await at.run([command, '--installation', name])).json[key].map((one: any) => one.owner.installationId)
+  for (const [command, key] of [
+    ['tools', 'tools'],
+    ['status', 'data'],
+  ] as const)
+    expect([await owners(command, key, 'b'), await owners(command, key, 'default')]).toEqual([['b'], [null]])
 })

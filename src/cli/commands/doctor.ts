@@ -18,7 +18,7 @@ import { selectorOf } from '../selector.ts'
 import type { SelectorOptions } from '../selector.ts'
 
 /** Exit status 0 where nothing failed; 4 where only servers or environments did; else 2. */
-export async function run(context: CliContext, options: Omit<SelectorOptions, 'installation'>): Promise<number> {
+export async function run(context: CliContext, options: SelectorOptions): Promise<number> {
   const { out, env } = context
   const { checks, loaded } = await checkConfiguration(context)
   const all = [checkNode(), await checkStore(loaded?.storeFolder ?? defaultStoreFolder(env)), ...checks]

@@ -9,7 +9,7 @@ import { selectorOf } from '../selector.ts'
 import type { SelectorOptions } from '../selector.ts'
 
 /** Options of `status`. */
-export interface StatusCommandOptions extends Omit<SelectorOptions, 'installation'> {
+export interface StatusCommandOptions extends SelectorOptions {
   readonly limit?: number
   readonly cursor?: string
   readonly detail?: 'full' | 'tools_and_auth'

@@ -1,6 +1,6 @@
 /** `tapline tools`: every tool of every server, and the servers that failed. */
 import { TaplineError } from '../../errors.ts'
-import type { Session, ToolList } from '../../runtime/types.ts'
+import type { Session, StatusQuery, ToolList } from '../../runtime/types.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts'
 import { withSession } from '../open.ts'
@@ -28,7 +28,7 @@ export function run(context: CliContext, options: ToolsCommandOptions): Promise<
       list.tools.length === 0 &&
       list.errors.length === 0 &&
       list.pending.length === 0 &&
-      (query.server !== undefined || query.environmentId !== undefined)
+      (query.server !== undefined || query.environmentId !== undefined || query.installationId !== undefined)
     )
       await mustBeThere(session, query)
     await out.result({ json: () => toolListJson(list, diagnostics()), text: (paint) => toolListText(list, paint) })
@@ -45,7 +45,7 @@ export function run(context: CliContext, options: ToolsCommandOptions): Promise<
 }
 
 /** A server without tools is no mistake, a name that fits no server is one. Contacts nobody: whoever is there has just been listed. */
-async function mustBeThere(session: Session, query: { server?: string; environmentId?: string | null }): Promise<void> {
+async function mustBeThere(session: Session, query: Pick<StatusQuery, 'server' | 'environmentId' | 'installationId'>): Promise<void> {
   const { data } = await session.status({ ...query, limit: 1, detail: 'tools_and_auth' })
   if (data.length === 0)
     throw new TaplineError('UNKNOWN_SERVER', `there is no ${query.server === undefined ? 'server ' : ''}${limitedTo(query)}`)

@@ -71,7 +71,15 @@ function row(tool: Tool, paint: Paint): Cell[] {
 }
 
 /** Which servers a listing was limited to, for people: `server a in environment b`. */
-export function limitedTo({ server, environmentId }: Pick<ListToolsOptions, 'server' | 'environmentId'>): string {
+export function limitedTo({
+  server,
+  environmentId,
+  installationId,
+}: Pick<ListToolsOptions, 'server' | 'environmentId' | 'installationId'>): string {
   const place = environmentId === undefined ? '' : environmentId === null ? 'thread-wide' : `in environment ${environmentId}`
-  return visibleLine([server === undefined ? '' : `server ${server}`, place].filter(Boolean).join(' '))
+  return visibleLine(
+    [server === undefined ? '' : `server ${server}`, place, installationId == null ? '' : `installation ${installationId}`]
+      .filter(Boolean)
+      .join(' '),
+  )
 }
