@@ -61,9 +61,10 @@ function describeServer(registration: ServerRegistration, all: readonly ServerRe
 }
 
 function describeTemplate(template: JsonObject): JsonObject {
-  const { env, headers, url } = template
+  const { filled: _shownWhereItIsUsed, ...written } = template
+  const { env, headers, url } = written
   return {
-    ...template,
+    ...written,
     ...(isJsonObject(env) && { env: hideByName(env) }),
     ...(isJsonObject(headers) && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN])) }),
     ...(typeof url === 'string' && { url: url.replace(/^(\w+:\/\/)[^/@]*@/, `$1${HIDDEN}@`) }),

@@ -24,7 +24,7 @@ const EDITOR_ONLY: ReadonlySet<string> = new Set([
 export type Meaning =
   | { readonly kind: 'value'; readonly value: string }
   /** a value of the person: secret like one of the environment */
-  | { readonly kind: 'input'; readonly value: string }
+  | { readonly kind: 'input'; readonly value: string; readonly default: string | null }
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'problem'; readonly why: string }
 
@@ -59,7 +59,7 @@ export class EditorVariables {
     if (kind === 'input') {
       const answer = this.#answers.get(name)
       if (answer === undefined) return { kind: 'problem', why: `there is no input "${name}"` }
-      return 'value' in answer ? { kind: 'input', value: answer.value } : { kind: 'problem', why: answer.why }
+      return 'value' in answer ? { kind: 'input', ...answer } : { kind: 'problem', why: answer.why }
     }
     if (kind !== undefined || EDITOR_ONLY.has(word))
       return { kind: 'problem', why: `\${${word}} means something in an editor only; write the value` }

@@ -42,6 +42,8 @@ export class Expansion {
   readonly missing: Set<string> = new Set()
   /** those of them that are written as `${NAME}`, where a default can stand */
   readonly defaultable: Set<string> = new Set()
+  /** words of an editor that were put in, with what they stand for; of an input its default, since an answer is the person's own */
+  readonly filled: Map<string, string | null> = new Map()
   /** why other references have no value */
   readonly problems: Set<string> = new Set()
   readonly #variables: Variables
@@ -64,11 +66,18 @@ export class Expansion {
     return text.replace(ANY, (written, word: string) => {
       const meaning = this.#editor?.meaning(word) ?? null
       if (meaning !== null) {
-        if (meaning.kind === 'value') return meaning.value
+        if (meaning.kind === 'value') {
+          this.filled.set(word, meaning.value)
+          return meaning.value
+        }
         if (meaning.kind === 'variable') return this.#value(meaning.name, undefined) ?? written
-        if (meaning.kind === 'input') this.#secrets.add(meaning.value)
-        else this.problems.add(meaning.why)
-        return meaning.kind === 'input' ? meaning.value : written
+        if (meaning.kind === 'problem') {
+          this.problems.add(meaning.why)
+          return written
+        }
+        this.filled.set(word, meaning.default)
+        this.#secrets.add(meaning.value)
+        return meaning.value
       }
       const [, name, fallback] = REFERENCE.exec(word) ?? []
       return name === undefined ? written : (this.#value(name, fallback) ?? written)

@@ -28,7 +28,7 @@ export type AskInput = (input: ConfigInput) => Promise<string | undefined>
 export type Input = ConfigInput | null
 
 /** Id → value, or why there is none. */
-export type Answers = ReadonlyMap<string, { readonly value: string } | { readonly why: string }>
+export type Answers = ReadonlyMap<string, { readonly value: string; readonly default: string | null } | { readonly why: string }>
 
 const KEYS = ['type', 'id', 'description', 'password', 'default', 'options', 'command', 'args']
 /** What names of variables begin with that answer an input: `TAPLINE_INPUT_API_KEY` for `api-key`. */
@@ -100,7 +100,7 @@ export async function answerInputs(
   { env, secrets, ask }: { readonly env: Variables; readonly secrets: Secrets; readonly ask: AskInput | undefined },
 ): Promise<Answers> {
   const used = new Set(servers.filter(({ value }) => isOn(value)).flatMap(({ value }) => [...idsIn(value)]))
-  const answers = new Map<string, { value: string } | { why: string }>()
+  const answers = new Map<string, { value: string; default: string | null } | { why: string }>()
   for (const id of used) {
     const input = inputs.get(id)
     if (input === undefined) answers.set(id, { why: `there is no input ${quoted(id)}${didYouMean(id, inputs.keys())}` })
@@ -115,13 +115,13 @@ async function answer(
   env: Variables,
   secrets: Secrets,
   ask: AskInput | undefined,
-): Promise<{ value: string } | { why: string }> {
+): Promise<{ value: string; default: string | null } | { why: string }> {
   const variable = PREFIX + input.id.toUpperCase().replace(/[^A-Z0-9_]/g, '_')
   const given = lookUp(env, variable) ?? (await ask?.(input)) ?? input.default
   const name = `the input ${quoted(input.id)}`
   if (given === null) return { why: `${name} has no value; set ${variable}, or run the command at a terminal, where it is asked` }
   if (input.password) secrets.add(given)
-  if (input.options === null || input.options.some((option) => option.value === given)) return { value: given }
+  if (input.options === null || input.options.some((option) => option.value === given)) return { value: given, default: input.default }
   return { why: `${name} can only be ${input.options.map((option) => quoted(option.value)).join(' or ')}` }
 }
 

@@ -1,6 +1,6 @@
 /** How a server is started or reached, read from its definition. */
 import path from 'node:path'
-import type { Json } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Launch } from '../servers/definition.ts'
 import type { Expansion, Variables } from './expand.ts'
@@ -107,6 +107,7 @@ function readStdio(fields: Fields, context: LaunchContext): ReadLaunch {
       env: Object.fromEntries(env.map(([name, value]) => [name, value.text])),
       envVars,
       ...(envFile !== undefined && { envFile }),
+      ...filledIn(expansion),
     },
   }
 }
@@ -203,8 +204,14 @@ function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext)
       headers: Object.fromEntries(written.map(([name, value]) => [name, value.text])),
       envHeaders: Object.fromEntries(fromVariables.map(([name, variable]) => [name, variable.text])),
       bearerTokenEnvVar: bearer?.text ?? null,
+      ...filledIn(expansion),
     },
   }
+}
+
+/** The same words mean another program in another folder, or with another default. */
+function filledIn({ filled }: Expansion): { readonly filled?: JsonObject } {
+  return filled.size === 0 ? {} : { filled: Object.fromEntries(filled) }
 }
 
 function readUrl(value: TextValue, expansion: Expansion, secrets: Secrets, report: Report): string {

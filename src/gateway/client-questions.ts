@@ -75,10 +75,23 @@ const LONGEST_ARGUMENTS = 4000
 // one line each: a text of a server cannot write a line of ours
 const cut = (text: string): string => printable(text, 200)
 
+/** JSON in which nothing turns the order of the text around or cannot be seen. */
+const plain = (json: string): string =>
+  json.replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
 function approvalForm(question: ApprovalQuestion, choices: readonly Choice[]): JsonObject {
   const { owner, environmentId, tool, description, notes, changes } = question
   const args = JSON.stringify(question.arguments, null, 2)
-  const shown = args.length > LONGEST_ARGUMENTS ? `${args.slice(0, LONGEST_ARGUMENTS)} … (${args.length} characters)` : args
+  const half = LONGEST_ARGUMENTS / 2
+  // head and tail: what does harm likes to stand at the end
+  const shown = plain(
+    args.length > LONGEST_ARGUMENTS
+      ? `${args.slice(0, half)} … ${args.length - LONGEST_ARGUMENTS} more characters … ${args.slice(-half)}`
+      : args,
+  )
   const lines = [
     `May the tool ${cut(tool || question.title)} of ${owner} run? It is governed by the environment ${environmentId}.`,
     ...(description === '' ? [] : [`Its server says: ${printable(description, 500)}`]),

@@ -53,6 +53,8 @@ function launchParts([name, value]: readonly [string, Json]): readonly ApprovalP
       const names = listOf(value).map(String).sort()
       return [part('variables passed on', names, names.join(', '))]
     }
+    case 'filled':
+      return named('what is put in for', value, () => null)
     case 'url':
       return [part('url', [value], placeText(name, value))]
     default:

@@ -204,3 +204,23 @@ test('a file that was found with inputs is read only once it is trusted, and its
   const loaded = await load([{ path: file, kind: 'found' }])
   expect(server(loaded, 'a')).toMatchObject({ launch: { env: { A: '1' } }, policy: { trustAnnotations: false } })
 })
+
+test('another default of an input, or another place that a word stands for, is another definition; what a person answers is not', async () => {
+  const text = (fallback: string): unknown => ({
+    inputs: [{ type: 'promptString', id: 'program', description: 'x', default: fallback }],
+    servers: { a: { command: '${input:program}', args: ['${cwd}/run'] }, web: { type: 'http', url: 'https://x.test/${input:program}' } },
+  })
+  const template = async (fallback: string, { cwd = '/safe', answer = '', name = 'a' } = {}): Promise<unknown> => {
+    const folder = folderWith({ '.vscode/mcp.json': text(fallback) })
+    const files = [{ path: path.join(folder, '.vscode/mcp.json'), kind: 'named' as const }]
+    const env = answer === '' ? {} : { TAPLINE_INPUT_PROGRAM: answer }
+    const { template: written } = server(await loadConfig({ files, env, secrets: new Secrets(), cwd }), name)
+    return JSON.parse(JSON.stringify(written).replaceAll(folder, 'FOLDER'))
+  }
+  const mine = await template('echo')
+  expect(await template('echo', { answer: 'printf' })).toEqual(mine)
+  expect(await template('rm')).not.toEqual(mine)
+  expect(await template('rm', { answer: 'echo' })).not.toEqual(mine)
+  expect(await template('echo', { cwd: '/evil' })).not.toEqual(mine)
+  expect(await template('rm', { name: 'web' })).not.toEqual(await template('echo', { name: 'web' }))
+})

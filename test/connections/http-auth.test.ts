@@ -209,3 +209,10 @@ test('a value is a secret from the start on that reads it', async () => {
   const error = await failure(httpConnection(newPool({ secrets }), at.url, { bearerTokenEnvVar: TOKEN }).ready())
   expect(error.message).toBe('web answered HTTP 500: got Bearer [redacted]')
 })
+
+test('a password that only looks like percent-encoding is sent as it is written', async () => {
+  const at = await server()
+  const { host, pathname } = new URL(at.url)
+  await httpConnection(newPool(), `http://me:100%zz@${host}${pathname}`).ready()
+  expect(at.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('me:100%zz').toString('base64')}`)
+})

@@ -116,6 +116,9 @@ test('what a server says of a tool cannot write a line of the question whether i
   expect(lines.filter((line) => line.startsWith('Arguments:'))).toHaveLength(1)
   expect(lines[0]).toMatch(/^May the tool lies of evil run\?/)
   expect(message).toContain('"real": 1')
+  // nor can the arguments hide what stands at their end, or read backwards
+  await evil('lies', { long: 'x'.repeat(9000), last: '\u202edm rm\u2028' })
+  expect(message).toMatch(/x … \d+ more characters … x+",\n {2}"last": "\\u202edm rm\\u2028"\n}$/)
 })
 
 test('owners that a client names outside of the visible name mean nothing, and arrive nowhere', async () => {

@@ -39,7 +39,7 @@ export function readHeaders(launch: HttpLaunch, errors: HttpErrors, secrets: Sec
   }
   const { username, password } = new URL(launch.url)
   if (username !== '' || password !== '') {
-    const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+    const basic = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
     secrets.add(basic)
     add('authorization', `Basic ${basic}`)
   }
@@ -48,4 +48,13 @@ export function readHeaders(launch: HttpLaunch, errors: HttpErrors, secrets: Sec
   const { bearerTokenEnvVar } = launch
   if (bearerTokenEnvVar !== null) add('authorization', `Bearer ${variable(bearerTokenEnvVar, 'Authorization')}`)
   return headers
+}
+
+/** As it is where it only looks like percent-encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
