@@ -108,13 +108,13 @@ test('an environment that changes while somebody is asked: nothing is called and
   const changes: readonly ((runtime: Awaited<ReturnType<typeof launchRuntime>>) => void)[] = [
     (runtime) => runtime.environments.get('vm')!.update({ permissions: 'full-access' }),
     (runtime) => runtime.environments.get('vm')!.update({ approvalPolicy: 'never' }),
-    (runtime) => void runtime.environments.replace('vm', { ...environments.vm, mcpServers: {} } as never),
+    (runtime) => void runtime.environments.replace('vm', { ...environments.vm, mcpServers: {} }),
   ]
   for (const change of changes) {
     await using runtime = await launchRuntime(store, server, {
       environments: { vm: { ...environments.vm, mcpServers: { db: { command: 'db' } } } },
       features: { multi_environment_mcp: true },
-    } as never)
+    })
     const session = await runtime.openSession({
       approver: async () => {
         change(runtime)
