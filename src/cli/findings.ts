@@ -1,16 +1,23 @@
 /** What a configuration says that will not work here, found without starting or importing anything: for `tapline config check`. */
 import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import type { LoadedConfig } from '../config/config.ts'
+import { BUILT_IN } from '../connections/executors/built-in.ts'
 import { asTaplineError } from '../errors.ts'
 import { captureFlags } from '../flags/capture.ts'
 import type { FlagSources } from '../flags/capture.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { FlagRegistry } from '../flags/registry.ts'
+import { nearest } from '../nearest.ts'
 import { selectResolver } from '../pipeline/select-resolver.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
+import { LOCAL } from '../servers/environment.ts'
 import { displayKey, KeyRegistry } from '../servers/key.ts'
+
+/** Kinds of executors that every runtime knows. */
+const BUILT_IN_KINDS: readonly string[] = BUILT_IN.map(({ kind }) => kind)
 
 /** Errors: flags and hook modules that end every command. Warnings: servers that will not start, and those that are shadowed, by a key or (as the flags are now) by a name. */
 export async function furtherFindings(loaded: LoadedConfig, sources: Omit<FlagSources, 'features'>): Promise<readonly Diagnostic[]> {
@@ -25,6 +32,23 @@ export async function furtherFindings(loaded: LoadedConfig, sources: Omit<FlagSo
   for (const { module, kind, where } of loaded.hooks) {
     if (kind === 'path' && !(await isThere(module)))
       found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
+  }
+  for (const { id, executor, codexExecutable, where } of loaded.environments) {
+    const { kind } = executor
+    if (!BUILT_IN_KINDS.includes(kind))
+      found.push({
+        code: 'executor_of_host',
+        severity: 'warning',
+        message: `environment ${id} has the executor ${JSON.stringify(kind)}${didYouMean(kind)}, which only a host program can bring: it works in no command`,
+        where,
+      })
+    if (codexExecutable !== null && kind === LOCAL && !(isAbsolute(codexExecutable) && (await isThere(codexExecutable))))
+      found.push({
+        code: 'launcher_not_offered',
+        severity: 'warning',
+        message: `environment ${id}: its codexExecutable ${codexExecutable} is no absolute path of a file that is there; servers are offered none`,
+        where,
+      })
   }
   const builder = new CatalogBuilder()
   for (const registration of loaded.registrations) {
@@ -50,6 +74,11 @@ async function problemOf({ key, launch, policy, problem }: ServerRegistration): 
   return launch.type === 'http' || launch.cwd === null || (await isThere(launch.cwd))
     ? null
     : `${name}: its cwd ${launch.cwd} does not exist`
+}
+
+function didYouMean(kind: string): string {
+  const near = nearest(kind, BUILT_IN_KINDS)
+  return near === null ? '' : ` (did you mean ${JSON.stringify(near)}?)`
 }
 
 const isThere = (path: string): Promise<boolean> =>

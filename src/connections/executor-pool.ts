@@ -44,6 +44,7 @@ export class ExecutorPool {
       return Promise.reject(
         new TaplineError('ENVIRONMENT_UNSUPPORTED', `environment ${id} has the executor ${kind}, which is not known here`, {
           data: { kind, environmentId: id },
+          remedy: 'Correct the kind (local, command, ssh, exec-server), or give the runtime an executor of this kind.',
         }),
       )
     if (this.#ended.signal.aborted) return Promise.reject(new TaplineError('SESSION_CLOSED', `environment ${id} was closed`))

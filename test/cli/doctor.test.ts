@@ -164,3 +164,60 @@ test.runIf(process.platform === 'linux')('a server that an earlier run left behi
     process.kill(-shell.pid!, 'SIGKILL')
   }
 })
+
+test.runIf(process.platform !== 'win32')(
+  'a codexExecutable that is not offered is told, by config check where it is not there',
+  { timeout: LIMIT },
+  async () => {
+    await using at = await Place.make()
+    const program = async (name: string, status: number): Promise<string> => {
+      const file = await at.write(name, `#!/bin/sh\nexit ${status}\n`)
+      await chmod(file, 0o755)
+      return file
+    }
+    await at.write('c.json', {
+      environments: {
+        good: { cwd: '.', codexExecutable: await program('good', 0) },
+        bad: { cwd: '.', codexExecutable: await program('bad', 2) },
+        gone: { cwd: '.', codexExecutable: at.path('gone') },
+      },
+      mcpServers: { a: server('A') },
+    })
+    const { status, json } = await at.run(['doctor', '--config', 'c.json', '--json'])
+    const launchers = of(json, 'environment').filter(({ message }) => /sandbox commands/.test(message))
+    expect([status, launchers.map((one) => [one.environmentId, one.status, one.code])]).toEqual([
+      0,
+      [
+        ['good', 'ok', undefined],
+        ['bad', 'warning', 'launcher_not_offered'],
+        ['gone', 'warning', 'launcher_not_offered'],
+      ],
+    ])
+    const checked = await at.run(['config', 'check', '--config', 'c.json', '--json'])
+    expect([checked.status, checked.json.diagnostics.map((one: any) => [one.code, one.message.includes('gone')])]).toEqual([
+      0,
+      [['launcher_not_offered', true]],
+    ])
+  },
+)
+
+test('an executor that no command knows is told, with the nearest kind', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  await at.write('c.json', { environments: { x: { executor: 'exec-servr', cwd: '/tmp', mcpServers: { a: server('A') } } } })
+  const checked = await at.run(['config', 'check', '--config', 'c.json', '--json'])
+  expect(checked.json.diagnostics).toMatchObject([{ code: 'executor_of_host', message: expect.stringContaining('"exec-server"') }])
+  const tools = await at.run(['tools', '--config', 'c.json', '--json'])
+  expect([tools.status, tools.json.errors]).toMatchObject([
+    4,
+    [{ code: 'ENVIRONMENT_UNSUPPORTED', remedy: expect.stringContaining('local, command, ssh, exec-server') }],
+  ])
+})
+
+test('a server with a name that is none leaves nothing to list: status 4', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  await at.write('c.json', { mcpServers: { 'a b': server('A') } })
+  expect(await at.run(['tools', '--config', 'c.json'])).toMatchObject({
+    status: 4,
+    stderr: expect.stringContaining('is no name for a server'),
+  })
+})

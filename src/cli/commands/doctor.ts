@@ -7,6 +7,7 @@ import type { CliContext } from '../context.ts'
 import type { Check } from '../doctor/check.ts'
 import { failed, found } from '../doctor/check.ts'
 import { checkConfiguration } from '../doctor/configuration.ts'
+import { checkLaunchers } from '../doctor/launchers.ts'
 import { checkEnvironment, checkServer } from '../doctor/servers.ts'
 import { findStrays } from '../doctor/strays.ts'
 import { checkNode, checkStore } from '../doctor/this-machine.ts'
@@ -42,6 +43,7 @@ async function checkServers(context: CliContext, loaded: LoadedConfig, query: St
       return [
         ...hooks,
         ...selected.map((environment) => checkEnvironment(environment, loaded.registrations, data)),
+        ...(await checkLaunchers(selected)),
         ...data.map(checkServer),
         ...more.map((one) => found('server', one)),
       ]

@@ -40,7 +40,9 @@ export function run(context: CliContext, options: ToolsCommandOptions): Promise<
       )
     else if (list.tools.length === 0 && list.resourceTools.length === 0 && list.errors.length === 0 && list.pending.length === 0)
       out.note(`no tools${limitedTo(query) === '' ? '' : ` (${limitedTo(query)})`}`)
-    return allFailed(list) ? EXIT_FAILED : EXIT_DONE
+    // a server under a name that is none is in no list
+    const lost = diagnostics().some(({ severity, code, owner }) => severity === 'error' && code === 'CONFIG_INVALID' && owner === undefined)
+    return allFailed(list, lost) ? EXIT_FAILED : EXIT_DONE
   })
 }
 
@@ -51,7 +53,7 @@ async function mustBeThere(session: Session, query: Pick<StatusQuery, 'server' |
     throw new TaplineError('UNKNOWN_SERVER', `there is no ${query.server === undefined ? 'server ' : ''}${limitedTo(query)}`)
 }
 
-/** True where at least one server failed and no server gave a tool. */
-function allFailed({ tools, errors }: ToolList): boolean {
-  return errors.length > 0 && tools.length === 0
+/** True where at least one server failed, or could not even be listed, and no server gave a tool. */
+function allFailed({ tools, errors }: ToolList, lost: boolean): boolean {
+  return tools.length === 0 && (errors.length > 0 || lost)
 }

@@ -22,9 +22,9 @@ export async function checkConfiguration(context: CliContext): Promise<{ checks:
     const { loaded } = await readConfiguration(context)
     for (const { path } of loaded.files) checks.push({ check: 'configuration', status: 'ok', message: path })
     const { furtherFindings } = await import('../findings.ts')
-    // whether a server starts is seen by starting it
+    // whether a server starts is seen by starting it, and a launcher is probed
     const more = (await furtherFindings(loaded, { override: context.globals.flags, variables: context.env })).filter(
-      ({ code }) => code !== 'server_will_not_start',
+      ({ code }) => code !== 'server_will_not_start' && code !== 'launcher_not_offered',
     )
     for (const one of [...loaded.diagnostics, ...more]) if (one.severity !== 'info') checks.push(found('configuration', one))
     checks.push(await checkFlags(context))
