@@ -4,6 +4,8 @@ import { choice, seconds, text, texts, textMap, truth, whatever, whole, word } f
 import type { Bounds, Shape, Shapes } from './shape.ts'
 
 export const MODES = ['auto', 'writes', 'prompt', 'approve', 'deny'] as const
+/** What HTTP allows. */
+export const HEADER_NAME: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 export const VARIABLE_SOURCES = ['local', 'remote'] as const
 export const SHARING = ['session', 'runtime'] as const
 export const PROTOCOLS = ['auto', '2025-11-25'] as const
@@ -38,7 +40,7 @@ export const ENV_VAR: Shapes = {
 export const STDIO: Shapes = {
   command: word('the program; no shell'),
   args: texts('its arguments, as they are'),
-  env: textMap('variables for the server'),
+  env: textMap('variables for the server', /^[^=]+$/),
   envVars: whatever('names of variables of this process that are passed on', {
     type: 'array',
     items: { anyOf: [{ type: 'string', pattern: VARIABLE_NAME.source }, { $ref: '#/definitions/envVar' }] },
@@ -49,9 +51,10 @@ export const STDIO: Shapes = {
 /** Of a server that is reached over HTTP. */
 export const HTTP: Shapes = {
   url: word('address of the server', { pattern: '^[hH][tT][tT][pP][sS]?://|\\$\\{' }),
-  httpHeaders: textMap('headers of every request'),
+  httpHeaders: textMap('headers of every request', HEADER_NAME),
   envHttpHeaders: whatever('header → name of the variable that has its value', {
     type: 'object',
+    propertyNames: { pattern: HEADER_NAME.source },
     additionalProperties: { type: 'string', pattern: VARIABLE_NAME.source },
   }),
   bearerTokenEnvVar: word('name of the variable that has the bearer token', { pattern: VARIABLE_NAME.source }),
@@ -85,7 +88,7 @@ export const POLICY: Shapes = {
 export const SPELLINGS: Shapes = {
   type: choice(TYPES, 'not needed: command or url says it'),
   disabled: truth('the opposite of enabled'),
-  headers: textMap('the same as httpHeaders'),
+  headers: textMap('the same as httpHeaders', HEADER_NAME),
 }
 
 /** Of permissions that are an object and not opaque. */

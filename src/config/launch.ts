@@ -7,7 +7,7 @@ import type { Expansion, Variables } from './expand.ts'
 import { looksSecret, lookUp, refersToVariable } from './expand.ts'
 import { readEnvFile } from './env-file.ts'
 import { Fields } from './fields.ts'
-import { ENV_VAR, HTTP, STDIO, TYPES, VARIABLE_NAME, VARIABLE_SOURCES } from './keys.ts'
+import { ENV_VAR, HEADER_NAME, HTTP, STDIO, TYPES, VARIABLE_NAME, VARIABLE_SOURCES } from './keys.ts'
 import { keysOf } from './shape.ts'
 import type { Report, TextValue } from './value.ts'
 import { kindName, quoted, reportDuplicates } from './value.ts'
@@ -165,7 +165,7 @@ function readHttp(fields: Fields, { expansion, secrets, report }: LaunchContext)
 
   const names = new Set<string>()
   const isHeader = (name: string, where: string): boolean => {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) report(where, `${quoted(name)} is no name of a header`)
+    if (!HEADER_NAME.test(name)) report(where, `${quoted(name)} is no name of a header`)
     else if (names.has(name.toLowerCase())) report(where, `the header ${quoted(name)} is set twice; take one out`)
     else {
       names.add(name.toLowerCase())

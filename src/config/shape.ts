@@ -28,8 +28,11 @@ export const word = (says: string, more: JsonObject = {}): Shape => ({ says, sch
 export const truth = (says: string): Shape => ({ says, schema: { type: 'boolean' } })
 export const seconds = (says: string): Shape => ({ says, schema: { type: 'number', exclusiveMinimum: 0, maximum: LONGEST_SEC } })
 export const texts = (says: string): Shape => ({ says, schema: { type: 'array', items: TEXT } })
-/** name → text */
-export const textMap = (says: string): Shape => ({ says, schema: { type: 'object', additionalProperties: TEXT } })
+/** name → text; `names` is what every name fits */
+export const textMap = (says: string, names: RegExp): Shape => ({
+  says,
+  schema: { type: 'object', propertyNames: { pattern: names.source }, additionalProperties: TEXT },
+})
 export const whatever = (says: string, schema: JsonObject): Shape => ({ says, schema })
 
 export const choice = (choices: readonly string[], says: string): Shape => ({ says, schema: { enum: choices } })
