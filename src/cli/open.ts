@@ -10,7 +10,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
 import type { CliContext } from './context.ts'
 import { diagnosticText, distinct } from './render/diagnostic.ts'
-import { visibleLine } from './render/escape.ts'
+import { visibleLine, visibleMessage } from './render/escape.ts'
 import type { FlagRow } from './render/flag.ts'
 
 /**
@@ -32,7 +32,11 @@ export async function withSession(
     return await work(session, diagnostics)
   } finally {
     await progress.during('closing servers', () => runtime.close())
-    for (const one of diagnostics()) if (one.severity !== 'info' && !out.diagnosticsWritten) out.note(diagnosticText(one, out.paintErr))
+    for (const one of diagnostics()) {
+      // a mistake in one server is told with the server, where a command lists those that failed
+      const isTold = out.diagnosticsWritten || out.hasTold(visibleMessage(one.message))
+      if (one.severity !== 'info' && !isTold) out.note(diagnosticText(one, out.paintErr))
+    }
   }
 }
 

@@ -10,6 +10,9 @@ export type Paint = ReturnType<typeof picocolors.createColors>
 /** A pipe takes this much at once, so that a slow reader is waited for. */
 const PIECE = 1 << 20
 
+/** Lines of stderr that are remembered, so that nothing is told twice; `serve` writes for as long as it runs. */
+const KEPT_LINES = 500
+
 interface Streams {
   readonly stdout: Writable & { readonly isTTY?: boolean }
   readonly stderr: Writable & { readonly isTTY?: boolean }
@@ -26,6 +29,8 @@ export class Output {
   readonly #streams: Streams
   #document = false
   #diagnostics = false
+  /** what people have read on stderr */
+  readonly #lines: string[] = []
   readonly #gone = new Set<Writable>()
   /** resolves when a write found that nobody reads stdout any more */
   readonly readerGone: Promise<void>
@@ -86,7 +91,13 @@ export class Output {
 
   /** A line on stderr, also with --quiet. */
   line(text: string): void {
+    if (this.#lines.length < KEPT_LINES) this.#lines.push(text)
     if (!this.#gone.has(this.#streams.stderr)) this.#streams.stderr.write(`${text}\n`)
+  }
+
+  /** true where a line on stderr has said this already */
+  hasTold(message: string): boolean {
+    return this.#lines.some((line) => line.includes(message))
   }
 
   /** A line on stderr, not with --quiet. */

@@ -257,7 +257,12 @@ function problemOf(
   return new TaplineError('CONFIG_INVALID', `server ${displayKey(key)} cannot be used (${first}): ${causes.join('; ')}`, {
     where: first,
     data: { server: key.name, missing },
-    ...(mistakes.length + problems.length === 0 && { remedy: `Set ${missing.join(', ')} in the environment of tapline.` }),
+    ...(mistakes.length === 0 && {
+      remedy:
+        problems.length === 0
+          ? `Set ${missing.join(', ')} in the environment of tapline.`
+          : 'Give what is missing, as the message says, or correct the file at the place named.',
+    }),
   })
 }
 

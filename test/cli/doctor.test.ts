@@ -221,3 +221,13 @@ test('a server with a name that is none leaves nothing to list: status 4', { tim
     stderr: expect.stringContaining('is no name for a server'),
   })
 })
+
+test('a mistake in a server is told once: with the server', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  await at.write('c.json', { mcpServers: { bad: { url: 'ftp://x' }, good: server('A') } })
+  const { status, stderr } = await at.run(['tools', '--config', 'c.json'])
+  expect([status, stderr.match(/must be an http:/g)?.length]).toEqual([0, 1])
+  // a command that lists no failures tells it at its end
+  const called = await at.run(['call', '--config', 'c.json', '--server', 'good', 'echo', '{"a":1}'])
+  expect([called.status, called.stderr.match(/must be an http:/g)?.length]).toEqual([0, 1])
+})
