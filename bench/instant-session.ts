@@ -145,7 +145,7 @@ export function instantSession({ catalog, keys, environment, listing }: Servers,
   return new LiveSession(
     runtime,
     { id: 'bench' },
-    [environment],
+    { environments: [environment], held: new Map([[environment.id, environment]]), catalog: runtime.catalog, own: [] },
     flags,
     plugins.map((plugin) => ({ plugin, filter: {} })),
     () => Promise.resolve(),

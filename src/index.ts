@@ -38,6 +38,7 @@ export type {
   ServerSelector,
   ServerStatus,
   Session,
+  SessionEnvironment,
   SessionEvent,
   SessionOptions,
   SessionServer,

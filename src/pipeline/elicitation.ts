@@ -13,7 +13,7 @@ import { readElicitationAnswer } from './elicitor.ts'
 import { checkFormAnswer } from './form-answer.ts'
 import { withoutHostOnlyMeta } from './host-only-meta.ts'
 import type { QuestionHost } from './open-question.ts'
-import { OpenQuestion } from './open-question.ts'
+import { governanceOf, OpenQuestion } from './open-question.ts'
 import { hasApprovalMarks, isEmptyForm, reviewRequest } from './review-request.ts'
 import type { CompiledSchema } from './tool-schema.ts'
 
@@ -37,7 +37,7 @@ export async function answerElicitation(
   const { message } = params
   if (typeof message !== 'string') throw new RpcFault(INVALID_PARAMS, 'message must be text')
   const asked = readAsked(params, modes)
-  const { governance } = connection.environment
+  const governance = governanceOf(host, connection)
   const verdict = judge(governance, params)
   if (verdict !== null) return verdict
   if (governance.reviewer !== null && hasApprovalMarks(params)) {
@@ -67,7 +67,7 @@ export async function answerElicitation(
       return DECLINE
     }
     // a yes to what may not be asked any more is none
-    if (answer.action === 'accept' && !sameGovernance(environment.governance, governance)) {
+    if (answer.action === 'accept' && !sameGovernance(governanceOf(host, connection), governance)) {
       complain('what governs its server changed while somebody was asked, which counts as no')
       return DECLINE
     }

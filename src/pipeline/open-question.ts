@@ -3,16 +3,25 @@ import type { Connection } from '../connections/connection.ts'
 import { onAbort } from '../connections/on-abort.ts'
 import type { ServerRequest } from '../connections/server-request.ts'
 import { TaplineError } from '../errors.ts'
+import type { Governance } from '../servers/environment.ts'
 import type { PipelineHost } from './host.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 
 /** What a session lends to the questions of its servers. */
 export interface QuestionHost
-  extends Pick<PipelineHost, 'sessionId' | 'secrets' | 'schemas' | 'approvalTimeoutMs' | 'reviewTimeoutMs' | 'report' | 'question'> {
+  extends Pick<
+    PipelineHost,
+    'sessionId' | 'environment' | 'secrets' | 'schemas' | 'approvalTimeoutMs' | 'reviewTimeoutMs' | 'report' | 'question'
+  > {
   /** ends with the session */
   readonly signal: AbortSignal
   /** the calls of the session that are on their way to that connection */
   callsOn(connection: Connection): readonly PipelineRun[]
+}
+
+/** What governs a server in this session. */
+export function governanceOf(host: Pick<QuestionHost, 'environment'>, { environment }: Pick<Connection, 'environment'>): Governance {
+  return (host.environment(environment.id) ?? environment).governance
 }
 
 let count = 0

@@ -10,6 +10,7 @@ import type { Governance } from '../servers/environment.ts'
 import { sameGovernance } from '../servers/environment.ts'
 import { readVerdict } from '../verdicts.ts'
 import type { QuestionHost } from './open-question.ts'
+import { governanceOf } from './open-question.ts'
 
 /** True for a question with the marks of such a request, whatever its form is. */
 export function hasApprovalMarks({ _meta: meta }: JsonObject): boolean {
@@ -43,7 +44,7 @@ export async function reviewRequest(
     const verdict = readVerdict(answer)
     if (verdict === null) throw new Error('its answer is no verdict')
     // what it was told must still hold
-    if (!sameGovernance(connection.environment.governance, governance)) return declined('what governs the server changed meanwhile')
+    if (!sameGovernance(governanceOf(host, connection), governance)) return declined('what governs the server changed meanwhile')
     if (verdict.kind === 'deny') return declined(verdict.text ?? 'the reviewer said no')
     return verdict.kind === 'ask' ? null : { action: 'accept', content: {}, _meta: { approvals_reviewer: BY } }
   } catch (error) {

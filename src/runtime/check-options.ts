@@ -38,14 +38,17 @@ const RUNTIME_KEYS = [
 ] as const
 const FLAG_KEYS = ['define', 'override'] as const
 
+const isSessionEnvironment = (one: unknown): boolean =>
+  typeof one === 'string' || (typeof one === 'object' && one !== null && typeof (one as { id?: unknown }).id === 'string')
+
 /** Throws CALL_INVALID_REQUEST. */
 export function checkSessionOptions(options: object): void {
   const given = options as Readonly<Record<string, unknown>>
   const { id, environments, declares, logLevel, approvalTimeoutMs, reviewTimeoutMs, signal } = given
   refuse(unknownKey('the options of a session', options, SESSION_KEYS))
   if (id !== undefined && (typeof id !== 'string' || id === '')) refuse('id of a session must be text')
-  if (environments !== undefined && !(Array.isArray(environments) && environments.every((one) => typeof one === 'string')))
-    refuse('environments of a session must be a list of ids')
+  if (environments !== undefined && !(Array.isArray(environments) && environments.every(isSessionEnvironment)))
+    refuse('environments of a session must be a list of ids, or of objects with an id')
   for (const name of ['approver', 'onElicitation', 'onSampling', 'onRoots'])
     if (given[name] !== undefined && typeof given[name] !== 'function') refuse(`${name} must be a function`)
   if (declares !== undefined && typeof declares !== 'object') refuse('declares must be an object with elicitation or sampling')

@@ -103,7 +103,35 @@ export class LiveEnvironments implements Environments {
     return checkEnvironment(environment, this.#runtime.pool.places, { timeoutMs, ...(signal && { signal }) })
   }
 
+  /** An environment of one session alone, with its servers, which are in no catalog of the runtime. Throws CONFIG_INVALID, also where the id is taken. */
+  ofSession(
+    id: string,
+    given: RuntimeEnvironment,
+  ): { readonly environment: Environment; readonly registrations: readonly ServerRegistration[] } {
+    if (this.#environments.has(id))
+      throw new TaplineError('CONFIG_INVALID', `there is an environment ${JSON.stringify(id)} already`, {
+        remedy: 'Give the id alone, with permissions, approvalPolicy or reviewer where it is governed otherwise, or choose another id.',
+      })
+    return this.#read(id, given)
+  }
+
+  /** The catalog of now with the servers of a session. */
+  catalogWith(own: readonly ServerRegistration[]): Catalog {
+    return this.#catalog([...this.#registrations, ...own], this.#runtime.catalog.generation)
+  }
+
   #set(id: string, given: RuntimeEnvironment): Environment & AsyncDisposable {
+    const { environment, registrations } = this.#read(id, given)
+    this.#environments.set(id, environment)
+    this.#build([...this.#registrations.filter(({ key }) => key.environmentId !== id), ...registrations])
+    return Object.defineProperty(environment, Symbol.asyncDispose, { value: () => this.#drop(environment) }) as Environment &
+      AsyncDisposable
+  }
+
+  #read(
+    id: string,
+    given: RuntimeEnvironment,
+  ): { readonly environment: Environment; readonly registrations: readonly ServerRegistration[] } {
     const { parts, pool } = this.#runtime
     const { definitions: plain, executors } = takeExecutors({ [id]: given })
     const { definitions, reviewers } = takeReviewers(plain)
@@ -117,11 +145,8 @@ export class LiveEnvironments implements Environments {
     const environment = new Environment(spec, reviewers.get(id))
     const own = executors.get(id)
     if (own !== undefined) pool.places.own(environment, own)
-    this.#environments.set(id, environment)
-    this.#build([...this.#registrations.filter(({ key }) => key.environmentId !== id), ...registrations])
     for (const diagnostic of diagnostics) this.#runtime.report(diagnostic)
-    return Object.defineProperty(environment, Symbol.asyncDispose, { value: () => this.#drop(environment) }) as Environment &
-      AsyncDisposable
+    return { environment, registrations }
   }
 
   async #drop(environment: Environment): Promise<void> {
@@ -136,14 +161,18 @@ export class LiveEnvironments implements Environments {
   }
 
   #build(registrations: readonly ServerRegistration[]): void {
-    const builder = new CatalogBuilder()
-    for (const registration of registrations) builder.add(registration)
-    for (const environment of this.#environments.values())
-      for (const registration of this.#packages.get(environment) ?? []) builder.add(registration)
-    const catalog: Catalog = builder.build(this.#runtime.parts.keys, this.#runtime.catalog.generation + 1)
+    const catalog = this.#catalog(registrations, this.#runtime.catalog.generation + 1)
     this.#registrations = registrations
     for (const environment of this.#packages.keys())
       if (this.#environments.get(environment.id) !== environment) this.#packages.delete(environment)
     this.#runtime.catalog = catalog
+  }
+
+  #catalog(registrations: readonly ServerRegistration[], generation: number): Catalog {
+    const builder = new CatalogBuilder()
+    for (const registration of registrations) builder.add(registration)
+    for (const environment of this.#environments.values())
+      for (const registration of this.#packages.get(environment) ?? []) builder.add(registration)
+    return builder.build(this.#runtime.parts.keys, generation)
   }
 }

@@ -28,6 +28,7 @@ import { LiveEnvironments } from './live-environments.ts'
 import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import { runtimeIds, sessionPlaces } from './session-places.ts'
 import { statusPages } from './status.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
@@ -120,8 +121,8 @@ export class LiveRuntime implements Runtime {
     checkSessionOptions(options)
     if (options.signal?.aborted)
       throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
-    const selected = [...new Set(options.environments ?? this.parts.loaded.selectedEnvironments)]
-    const environments = await this.#ready(selected, options.signal)
+    const given = options.environments ?? this.parts.loaded.selectedEnvironments
+    const ready = await this.#ready(runtimeIds(given), options.signal)
     const id = options.id ?? randomUUID()
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
@@ -130,8 +131,10 @@ export class LiveRuntime implements Runtime {
       variables: process.env,
       features: this.parts.loaded.features,
     })
-    const session = new LiveSession(this, { ...options, id }, environments, flags, this.#entries, async () => {
+    const places = sessionPlaces(this, given, ready)
+    const session = new LiveSession(this, { ...options, id }, places, flags, this.#entries, async () => {
       this.#sessions.delete(id)
+      await Promise.all(places.own.map((environment) => this.pool.drop(environment)))
       await afterClose()
     })
     this.#sessions.set(id, session)
@@ -201,7 +204,18 @@ export class LiveRuntime implements Runtime {
       loaded.selectedEnvironments.filter((id) => this.environments.get(id) !== undefined),
       undefined,
     )
-    return new LiveSession(this, { id: `status-${randomUUID()}` }, selected, flags, [], async () => {})
+    return new LiveSession(
+      this,
+      { id: `status-${randomUUID()}` },
+      sessionPlaces(
+        this,
+        selected.map((one) => one.id),
+        selected,
+      ),
+      flags,
+      [],
+      async () => {},
+    )
   }
 
   use(entry: HookEntry): Disposable {

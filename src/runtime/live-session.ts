@@ -19,7 +19,7 @@ import { resolve } from '../pipeline/resolve.ts'
 import type { Resolver } from '../pipeline/resolver.ts'
 import { prepareSandbox } from '../pipeline/sandbox-contract.ts'
 import { selectResolver } from '../pipeline/select-resolver.ts'
-import type { CatalogEntry } from '../servers/catalog.ts'
+import type { Catalog, CatalogEntry } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
@@ -32,6 +32,7 @@ import { listResources, listResourceTemplates, readResource } from './resources.
 import { SessionConnections } from './session-connections.ts'
 import { SessionLessee } from './session-lessee.ts'
 import { SessionLog } from './session-log.ts'
+import type { SessionPlaces } from './session-places.ts'
 import { sessionServers } from './session-servers.ts'
 import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
@@ -61,6 +62,8 @@ import type {
   ToolList,
 } from './types.ts'
 
+const STATUS_KEYS = ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'installationId', 'signal'] as const
+
 export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly id: string
   readonly flags: CapturedFlags
@@ -82,6 +85,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly wheel: PipelineHost['wheel']
   readonly traceAll: boolean
   readonly #own: OwnTools
+  /** with environments of its own */
+  readonly #ownCatalog: Catalog | null
   readonly #runtime: LiveRuntime
   readonly #hooks: SessionHooks
   readonly #lessee: SessionLessee
@@ -96,7 +101,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   constructor(
     runtime: LiveRuntime,
     options: SessionOptions & { readonly id: string },
-    environments: readonly Environment[],
+    { environments, held, catalog, own }: SessionPlaces,
     flags: CapturedFlags,
     entries: readonly PluginEntry[],
     afterClose: () => Promise<void>,
@@ -105,12 +110,12 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.#runtime = runtime
     this.#afterClose = afterClose
     this.id = options.id
+    this.#ownCatalog = own.length > 0 ? catalog : null
     this.flags = flags
     this.environments = Object.freeze([...environments])
-    const held = runtime.environments.held()
     this.environment = (id) => held.get(id)
     this.selected = Object.freeze(environments.map(({ id }) => id))
-    this.catalogGeneration = runtime.catalog.generation
+    this.catalogGeneration = catalog.generation
     this.approver = options.approver ?? null
     this.approvalTimeoutMs = approvalLimit(options.approvalTimeoutMs)
     this.reviewTimeoutMs = reviewLimit(options.reviewTimeoutMs)
@@ -121,7 +126,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.wheel = wheel
     this.secrets = parts.secrets
     this.#log = new SessionLog(parts.secrets)
-    this.resolver = selectResolver(flags, runtime.catalog, this.selected, parts.loaded.naming)
+    this.resolver = selectResolver(flags, catalog, this.selected, parts.loaded.naming)
     this.#own = new OwnTools(this, parts.loaded.resourceTools)
     this.tools = new ToolLister(this, this.resolver, runtime.inventory, this.#own.offered)
     this.servers = sessionServers(this.resolver)
@@ -129,7 +134,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.connections = new SessionConnections({
       pool: runtime.pool,
       lessee: this.#lessee,
-      environment: (environmentId) => this.environment(environmentId),
+      environment: (environmentId) => this.environment(environmentId)?.base,
       onChange: (entry, connection, isNew) => this.#changed(entry, connection, isNew),
     })
     const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
@@ -140,7 +145,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
       wheel,
     )
     this.pipeline = new Pipeline(this, this.#hooks)
-    for (const diagnostic of idleFilters(this.#hooks.filters, held, runtime.catalog)) this.report(diagnostic)
+    for (const diagnostic of idleFilters(this.#hooks.filters, held, catalog)) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 
@@ -207,17 +212,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
     return this.#open(() => {
-      assertKnownKeys('a query for the status', query, [
-        'limit',
-        'cursor',
-        'detail',
-        'discover',
-        'server',
-        'environmentId',
-        'installationId',
-        'signal',
-      ])
-      return statusPage(this, this.#runtime.catalog, query)
+      assertKnownKeys('a query for the status', query, STATUS_KEYS)
+      return statusPage(this, this.#ownCatalog ?? this.#runtime.catalog, query)
     })
   }
 

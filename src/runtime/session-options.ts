@@ -2,14 +2,22 @@
 import type { LogLevel } from '../connections/lessees.ts'
 import type { JsonObject } from '../json.ts'
 import type { Approver } from '../pipeline/approver.ts'
+import type { Governance } from '../servers/environment.ts'
+import type { RuntimeEnvironment } from './take-executors.ts'
 import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
+
+/** An id: as the runtime has it. With permissions, policy or reviewer: the runtime's, governed otherwise in this session. A definition: an environment of this session alone. */
+export type SessionEnvironment =
+  | string
+  | ({ readonly id: string; readonly executor?: never; readonly cwd?: never; readonly mcpServers?: never } & Partial<Governance>)
+  | ({ readonly id: string } & RuntimeEnvironment)
 
 /** Options of one session. */
 export interface SessionOptions {
   /** default: a random one */
   readonly id?: string
-  /** ids, ordered, the first is primary; default: the configuration's selection. Unknown ones throw ENVIRONMENT_UNKNOWN */
-  readonly environments?: readonly string[]
+  /** ordered, the first is primary; default: the configuration's selection. Unknown ids throw ENVIRONMENT_UNKNOWN, wrong entries CALL_INVALID_REQUEST or CONFIG_INVALID */
+  readonly environments?: readonly SessionEnvironment[]
   readonly approver?: Approver
   /** Answers what servers ask a person. With it, servers are told so, and this session has stdio processes of its own */
   readonly onElicitation?: Elicitor

@@ -100,7 +100,7 @@ export type { CallOptions } from '../pipeline/request.ts'
 export type { Logger } from './logger.ts'
 export type { ResourceTool } from './resource-tools.ts'
 export type { SessionEvent } from './session-event.ts'
-export type { SessionOptions } from './session-options.ts'
+export type { SessionEnvironment, SessionOptions } from './session-options.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
   readonly cursor?: string

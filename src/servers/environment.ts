@@ -94,7 +94,12 @@ export class Environment {
   constructor(spec: EnvironmentSpec, reviewer: Reviewer | null = null) {
     this.id = spec.id
     this.spec = spec
-    this.#governance = frozen({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy, reviewer })
+    this.#governance = frozenGovernance({ permissions: spec.permissions, approvalPolicy: spec.approvalPolicy, reviewer })
+  }
+
+  /** the instance where its servers run: this one, unless a session only governs it otherwise */
+  get base(): Environment {
+    return this
   }
 
   get cwd(): string {
@@ -117,15 +122,15 @@ export class Environment {
   }
 
   get permissions(): PermissionProfile | null {
-    return this.#governance.permissions
+    return this.governance.permissions
   }
 
   get approvalPolicy(): ApprovalPolicy {
-    return this.#governance.approvalPolicy
+    return this.governance.approvalPolicy
   }
 
   get reviewer(): Reviewer | null {
-    return this.#governance.reviewer
+    return this.governance.reviewer
   }
 
   /** Permissions, policy and reviewer at this moment: one frozen object until the next change. */
@@ -136,12 +141,17 @@ export class Environment {
   /** Changes permissions, policy or reviewer at once; the next write of every call sees it. Throws CALL_INVALID_REQUEST, TypeError for what is not JSON, SANDBOX_POLICY_UNREADABLE for an opaque policy that JSON would change. */
   update(change: Partial<Governance>): void {
     checkGovernance(change)
-    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-    this.#governance = frozen({ ...this.#governance, ...given })
+    this.#governance = frozenGovernance({ ...this.#governance, ...saidGovernance(change) })
   }
 }
 
-function frozen({ reviewer, ...judged }: Governance): Governance {
+/** What a change says: undefined counts as left out. */
+export function saidGovernance(change: Partial<Governance>): Partial<Governance> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+/** A frozen copy. Throws TypeError, SANDBOX_POLICY_UNREADABLE. */
+export function frozenGovernance({ reviewer, ...judged }: Governance): Governance {
   const { permissions } = judged
   if (typeof permissions === 'object' && permissions?.type === 'opaque' && typeof permissions.sandboxState !== 'string') {
     // the copy below would lose it without a word
