@@ -74,6 +74,26 @@ test('connections are shared, closed after an idle time, and opened anew', async
   expect(at.count('initialize')).toBe(2)
 })
 
+test('another URL, header or variable of a credential is another connection; the value of the variable is not', () => {
+  const pool = newPool()
+  const url = 'http://127.0.0.1:9/mcp'
+  const connections = [
+    httpConnection(pool, url),
+    httpConnection(pool, `${url}/other`),
+    httpConnection(pool, url, { headers: { 'x-team': 'a' } }),
+    httpConnection(pool, url, { headers: { 'x-team': 'b' } }),
+    httpConnection(pool, url, { envHeaders: { 'x-team': 'TEAM' } }),
+    httpConnection(pool, url, { bearerTokenEnvVar: 'TEAM' }),
+  ]
+  expect(new Set(connections).size).toBe(connections.length)
+  process.env['TEAM'] = 'value'
+  try {
+    expect(httpConnection(pool, url, { bearerTokenEnvVar: 'TEAM' })).toBe(connections.at(-1))
+  } finally {
+    delete process.env['TEAM']
+  }
+})
+
 test('progress comes before the answer, and a call ends with the answer even where the stream stays open', async () => {
   const at = await server({
     on: (method, { message, response }) => {
