@@ -25,6 +25,7 @@ import type { Environment } from '../servers/environment.ts'
 import { checkedOptions, toolRequest } from './call-request.ts'
 import { approvalLimit, reviewLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
+import { tellOfEnvironments } from './environment-changes.ts'
 import { idleFilters } from './idle-filters.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import { complete, getPrompt, listPrompts } from './prompts.ts'
@@ -131,6 +132,7 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.tools = new ToolLister(this, this.resolver, runtime.inventory, this.#own.offered)
     this.servers = sessionServers(this.resolver)
     this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
+    tellOfEnvironments(held.values(), this.signal, (event) => this.#log.emit(event))
     this.connections = new SessionConnections({
       pool: runtime.pool,
       lessee: this.#lessee,

@@ -4,6 +4,7 @@ import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Json } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { ExecutorStatus } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { ServerStatus, Tool } from './types.ts'
 
@@ -19,6 +20,8 @@ export type SessionEvent =
       readonly changed: readonly Tool[]
     }
   | { readonly type: 'server_changed'; readonly owner: ServerKey; readonly runtimeStatus: ServerStatus['runtimeStatus'] }
+  /** the machine of an environment of the session, other than this one, can be reached or not */
+  | ({ readonly type: 'environment_changed'; readonly environmentId: string } & ExecutorStatus)
   | {
       readonly type: 'question'
       /** who is asked: a person about a call, a person by a server, a model by a server */

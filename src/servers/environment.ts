@@ -69,6 +69,8 @@ export type ExecutorStatus = { readonly state: 'idle' | 'connecting' | 'ready' }
 
 /** For the pool of executors alone. */
 export let setStatus: (environment: Environment, status: ExecutorStatus) => void
+/** For sessions alone: told of every later status, until it disposes of what it gets. */
+export let watchStatus: (environment: Environment, listener: (status: ExecutorStatus) => void) => Disposable
 /** For the runtime alone. */
 export let markReplaced: (environment: Environment) => void
 
@@ -80,10 +82,16 @@ export class Environment {
   #governance: Governance
   #status: ExecutorStatus = { state: 'idle' }
   #replaced = false
+  readonly #watchers = new Set<(status: ExecutorStatus) => void>()
 
   static {
     setStatus = (environment, status) => {
       environment.#status = Object.freeze(status)
+      for (const listener of environment.#watchers) listener(status)
+    }
+    watchStatus = (environment, listener) => {
+      environment.#watchers.add(listener)
+      return { [Symbol.dispose]: () => void environment.#watchers.delete(listener) }
     }
     markReplaced = (environment) => {
       environment.#replaced = true

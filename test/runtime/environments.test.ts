@@ -59,6 +59,8 @@ test('an executor of one’s own: connected when it is needed, once, with checke
     environments: { vm: { ...local('vm'), executor: own.factory({ size: 3 }) } },
   })
   const [vm] = session.environments
+  const states: unknown[] = []
+  session.subscribe((event) => event.type === 'environment_changed' && states.push(event))
   expect([vm?.executor, vm?.status, own.connects]).toEqual(['box', { state: 'idle' }, []])
   expect((await info(session, 'vm')).env.WHO).toBe('vm')
   expect([vm?.status, own.connects]).toEqual([{ state: 'ready' }, [[3, 'vm']]])
@@ -66,6 +68,18 @@ test('an executor of one’s own: connected when it is needed, once, with checke
   own.lose('somebody pulled the plug')
   await until(() => vm?.status.state === 'lost', 'it is lost')
   expect(vm?.status).toEqual({ state: 'lost', cause: 'somebody pulled the plug' })
+  const told = { type: 'environment_changed', environmentId: 'vm' }
+  expect(states).toEqual([
+    { ...told, state: 'connecting' },
+    { ...told, state: 'ready' },
+    { ...told, state: 'lost', cause: 'somebody pulled the plug' },
+  ])
+  // it connects again
+  expect((await info(session, 'vm')).env.WHO).toBe('vm')
+  expect(states.slice(3)).toEqual([
+    { ...told, state: 'connecting' },
+    { ...told, state: 'ready' },
+  ])
 })
 
 test('a file may name its kind; wrong options and unknown kinds fail that environment with words', async () => {
