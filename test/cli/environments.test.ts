@@ -72,6 +72,43 @@ test('check says platform and times of what is there, and why the rest is not; s
   expect(said(await at.run(['environments', 'check'], { json: false }))).toContain('no such container')
 })
 
+test('check reads the plugin packages that are there, and tells what is wrong with them', SLOW, async () => {
+  await using at = new Case()
+  at.write('far/found/.codex-plugin/plugin.json', { name: 'probe', version: '1.0.0' })
+  at.write('far/found/.mcp.json', { echo: server('echo.mjs'), pong: server('echo.mjs') })
+  at.write('far/second/.mcp.json', { ping: server('echo.mjs') })
+  at.write('far/broken/.mcp.json', '{')
+  at.write('tapline.json', {
+    environments: {
+      box: { ...FAR(at), pluginRoots: ['far/found', 'far/broken'] },
+      gone: { executor: 'exec-server', url: 'ws://127.0.0.1:9', cwd: '/srv', pluginRoots: ['/opt/*'] },
+    },
+    plugins: [{ path: 'far/second', environment: 'box', installation: 'two' }],
+  })
+  const { status, json } = await at.run(['environments', 'check'])
+  expect([status, json.environments]).toMatchObject([
+    4,
+    [
+      {
+        id: 'box',
+        state: 'ready',
+        servers: [],
+        packages: [
+          { id: 'second', version: null, installationId: 'two', servers: ['ping (environment box, installation two)'] },
+          { id: 'probe', version: '1.0.0', installationId: null, servers: ['echo (environment box)', 'pong (environment box)'] },
+          { id: 'broken', servers: [] },
+        ],
+      },
+      { id: 'gone', state: 'lost', error: { code: 'ENVIRONMENT_UNAVAILABLE' } },
+    ],
+  ])
+  expect(json.diagnostics.map(({ message, where }: any) => `${message} ${where}`).join()).toContain('broken/.mcp.json')
+  expect(at.ledger()).toEqual([])
+  const text = await at.run(['environments', 'check', 'box'], { json: false })
+  expect([text.status, text.stdout]).toEqual([0, expect.stringContaining('0 servers, 3 plugin packages')])
+  expect(said(text)).toContain('broken/.mcp.json')
+})
+
 test('a token is in no output, whatever goes wrong', SLOW, async () => {
   await using at = new Case()
   at.write('tapline.json', {

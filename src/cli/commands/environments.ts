@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../config/config.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts'
 import { readConfiguration, withRuntime } from '../open.ts'
+import { diagnosticText } from '../render/diagnostic.ts'
 import type { EnvironmentRow } from '../render/environment.ts'
 import { environmentsJson, environmentsText } from '../render/environment.ts'
 
@@ -17,7 +18,7 @@ export async function list(context: CliContext): Promise<number> {
   return EXIT_DONE
 }
 
-/** Exit status 0; 4 where one cannot be reached. Throws ENVIRONMENT_UNKNOWN. */
+/** Exit status 0; 4 where one cannot be reached. Reads the plugin packages of those that can. Throws ENVIRONMENT_UNKNOWN. */
 export async function check(context: CliContext, id: string | undefined): Promise<number> {
   const { loaded } = await readConfiguration(context)
   const rows = rowsOf(loaded).filter((row) => (id === undefined ? row.selected : row.id === id))
@@ -27,22 +28,26 @@ export async function check(context: CliContext, id: string | undefined): Promis
       `there is no environment ${JSON.stringify(id)}; there is ${loaded.environments.map((one) => one.id).join(', ')}`,
     )
   const { progress, interrupt, out } = context
-  const checked = await withRuntime(context, (runtime) =>
-    progress.during('connecting', () =>
+  const { checked, diagnostics } = await withRuntime(context, async (runtime) => {
+    const known = new Set(runtime.diagnostics)
+    const found = await progress.during('connecting', () =>
       Promise.all(
         rows.map(async (row): Promise<EnvironmentRow> => {
           try {
             const result: EnvironmentCheck = await runtime.environments.check(row.id, { signal: interrupt.signal })
-            return { ...row, check: result }
+            const packages = await runtime.packages({ environments: [row.id], signal: interrupt.signal })
+            return { ...row, check: result, packages }
           } catch (error) {
             interrupt.signal.throwIfAborted()
             return { ...row, error: asTaplineError(error, 'ENVIRONMENT_UNAVAILABLE') }
           }
         }),
       ),
-    ),
-  )
-  await out.result({ json: () => environmentsJson(checked), text: (paint) => environmentsText(checked, paint) })
+    )
+    return { checked: found, diagnostics: runtime.diagnostics.filter((one) => !known.has(one)) }
+  })
+  await out.result({ json: () => ({ ...environmentsJson(checked), diagnostics }), text: (paint) => environmentsText(checked, paint) })
+  for (const one of diagnostics) if (one.severity !== 'info' && !out.json) out.note(diagnosticText(one, out.paintErr))
   return checked.some(({ error }) => error !== undefined) ? EXIT_FAILED : EXIT_DONE
 }
 
