@@ -1,6 +1,6 @@
 /** The rows of vectors/sandbox-cli.json, by way of `readSandbox`: what the real launcher takes, confines and says, and what we make of it. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { readSandbox, SandboxLauncherError } from '../../src/sandbox/index.ts'
 import type { PermissionProfile } from '../../src/servers/environment.ts'
 import { isAlive, until } from '../cases/driver.ts'
 import { codexBinary } from './codex.ts'
+import { outsideOfTemporary } from './outside.ts'
 
 interface Row {
   readonly kind: 'state' | 'argv' | 'confinement'
@@ -33,8 +34,7 @@ let temporary: string
 /** neither below the working folder nor a folder for temporary files */
 let elsewhere: string
 beforeAll(() => {
-  const cache = join(import.meta.dirname, '..', '..', '.cache')
-  mkdirSync(cache, { recursive: true })
+  const cache = outsideOfTemporary()
   cwd = realpathSync(mkdtempSync(join(cache, 'sandbox-cwd-')))
   elsewhere = realpathSync(mkdtempSync(join(cache, 'sandbox-other-')))
   temporary = realpathSync(mkdtempSync(join(tmpdir(), 'tapline-')))

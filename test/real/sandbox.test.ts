@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Ended } from '../cases/driver.ts'
 import { Case, end, library, said, SLOW, text } from '../cases/driver.ts'
 import { codexBinary } from './codex.ts'
+import { outsideOfTemporary } from './outside.ts'
 
 const ROOT = resolve(import.meta.dirname, '..', '..')
 const codex = codexBinary()
@@ -14,8 +15,7 @@ const codex = codexBinary()
 /** A folder that is neither a working folder nor below a folder for temporary files. */
 let outside: string
 beforeAll(() => {
-  mkdirSync(join(ROOT, '.cache'), { recursive: true })
-  outside = realpathSync(mkdtempSync(join(ROOT, '.cache', 'sandbox-')))
+  outside = realpathSync(mkdtempSync(join(outsideOfTemporary(), 'sandbox-')))
 })
 afterAll(() => rmSync(outside, { recursive: true, force: true }))
 
