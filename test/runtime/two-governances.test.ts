@@ -17,7 +17,7 @@ const environments: Record<'tight' | 'wide', RuntimeEnvironment> = {
 }
 const ids = ['tight', 'wide'] as const
 
-describe.each([ids, [...ids].reverse()])('primary: %s', (...order) => {
+describe.each([ids, ids.toReversed()])('primary: %s', (...order) => {
   async function open(): Promise<any> {
     const asked: [string, unknown][] = []
     const approver: Approver = async ({ environmentId, permissions }) => {
