@@ -36,9 +36,13 @@ test.each([
   const { items, diagnostics: others } = await connection.list('resources')
   expect(items).toEqual([{ uri: 'x://1', name: 'one', extra: 1 }])
   expect(codes(others)).toEqual(['list_cut_short', 'bad_item'])
+  const templates = await connection.list('resourceTemplates')
+  expect([templates.items, codes(templates.diagnostics)]).toEqual([[{ uriTemplate: 'x://{a}', name: 'one' }], ['list_cut_short']])
+  const prompts = await connection.list('prompts')
+  expect([prompts.items, codes(prompts.diagnostics)]).toEqual([[{ name: 'ask' }], ['list_cut_short']])
   const methods = readLog(log).map((one) => one['event'])
-  expect(methods.filter((one) => one === 'tools/list')).toHaveLength(requests)
-  expect(methods.filter((one) => one === 'resources/list')).toHaveLength(requests)
+  for (const list of ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'])
+    expect([list, methods.filter((one) => one === list).length]).toEqual([list, requests])
 })
 
 test('an empty cursor is sent back once and ends the list quietly when it comes again', async () => {
