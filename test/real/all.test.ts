@@ -90,4 +90,5 @@ test('doctor: names what is wrong with each that failed, and finds the rest in o
     if (want.error === undefined) expect(found.message).toContain(`${want.tools} tools`)
     else expect([found.code, found.message]).toEqual([want.error.code, expect.stringMatching(new RegExp(want.error.message))])
   }
+  await until(() => at.left().length === 0)
 })
