@@ -71,3 +71,29 @@ describe.each([ids, ids.toReversed()])('primary: %s', (...order) => {
     expect(t.asked).toEqual([])
   })
 })
+
+test('tightened between a try that ended with its process and the retry: the retry is not sent', async () => {
+  const tries: string[] = []
+  const tool = asking({ defaultToolsApprovalMode: 'approve' })
+  await using runtime = await openRuntime({
+    environments: { vm: { cwd: folder, permissions: 'full-access', mcpServers: { asks: tool } } },
+    hooks: [
+      {
+        name: 'again',
+        apply: ({ hooks }) =>
+          hooks.dispatch.tapPromise('again', async (_call, next) => {
+            try {
+              return await next()
+            } catch (error) {
+              tries.push((error as { code: string }).code)
+              runtime.environments.get('vm')!.update({ permissions: 'read-only' })
+              return next()
+            }
+          }),
+      },
+    ],
+  })
+  await using session = await runtime.openSession()
+  expect(await session.callTool({ server: 'asks', tool: 'exit' })).toMatchObject({ outcome: 'authority_changed', what: 'permissions' })
+  expect(tries).toEqual(['SERVER_EXITED'])
+})
