@@ -1,7 +1,8 @@
 /** What a person meets at a real terminal. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { MAIN, Place, server, until } from './tapline.ts'
+import { isAlive, MAIN, Place, server, until } from './tapline.ts'
 
 const CONFIG = { mcpServers: { files: { ...server('A'), defaultToolsApprovalMode: 'prompt' } } }
 
@@ -51,6 +52,26 @@ test.runIf(process.platform === 'linux')('a yes runs the tool', { timeout: 60_00
 test.runIf(process.platform === 'linux')('Ctrl-C at the question ends with 130', { timeout: 60_000 }, async () => {
   const { status, shown } = await answer('\u0003')
   expect([status, shown.includes('CALL_CANCELLED')]).toEqual([130, true])
+})
+
+test.runIf(process.platform === 'linux')('a terminal that is closed at the question is no yes', { timeout: 60_000 }, async () => {
+  await using at = await Place.make()
+  await at.write('c.json', CONFIG)
+  const line = `echo $$ > shell.pid; exec '${process.execPath}' '${MAIN}' --config c.json call --server files echo '{"a":"b"}'`
+  const child = spawn('script', ['-qefc', line, '/dev/null'], {
+    cwd: at.path('.'),
+    env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', HOME: at.path('home'), LEDGER: at.ledgerFile },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => (shown += String(chunk)))
+  await until(() => shown.includes('Run this tool?') && shown.includes('Enter'))
+  const pid = Number(readFileSync(at.path('shell.pid'), 'utf8'))
+  expect(isAlive(pid)).toBe(true)
+  child.kill('SIGKILL')
+  await until(() => !isAlive(pid))
+  const said = JSON.stringify(at.ledger())
+  expect([said.includes('tools/list'), said.includes('tools/call')]).toEqual([true, false])
 })
 
 const VSCODE = {
