@@ -6,7 +6,6 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { ToolRecord } from './connection.ts'
 import type { Executor, LaunchRequest } from './executor.ts'
-import { openHttp } from './http/open-http.ts'
 import { readTools } from './lists.ts'
 import type { MessageTransport } from './message-transport.ts'
 import { untilAborted } from './on-abort.ts'
@@ -155,6 +154,8 @@ export class ServerStart {
 
   async #reach(launch: HttpLaunch): Promise<MessageTransport> {
     const { key, environment, executor, frameLimit, secrets } = this.#options
+    // most hosts have no HTTP server: its fifteen files are loaded for those that do
+    const { openHttp } = await this.#inTime(import('./http/open-http.ts'))
     return this.#inTime(
       openHttp({ launch, label: key.toString(), environment, executor, secrets, ...(frameLimit !== undefined && { frameLimit }) }),
     )
