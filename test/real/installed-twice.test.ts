@@ -9,7 +9,6 @@ import type { RuntimeOptions, Session } from '../../src/index.ts'
 import { CodexExecutor } from './codex.ts'
 
 const SERVER = fileURLToPath(new URL('where-server.mjs', import.meta.url))
-const MARKET = ['codex', 'plugins', 'cache', 'market', 'found', '1.0.0']
 let a: CodexExecutor
 let b: CodexExecutor
 
@@ -113,14 +112,4 @@ test('scope prefixes in the scheme of Codex: of the environment id, and of both 
   expect(namespaces.get('probe (environment env-a)')).toContain('mcp__74afdff5f493__')
   expect(namespaces.get('probe (environment env-b)')).toContain('mcp__14afef09931d__')
   expect(namespaces.get('probe (environment env-b, installation second)')).toContain(prefix('env-b\0second'))
-})
-
-test('discover: what is installed for the user of the executor is found, started and called', async () => {
-  const root = install(a, MARKET, 'found')
-  writeFileSync(join(a.home, 'codex', 'config.toml'), '[plugins."found@market"]\nenabled = true\n')
-  const vm = { executor: execServer({ url: a.url }), cwd: a.home, discover: true }
-  await using runtime = await openRuntime({ features: { multi_environment_mcp: true }, environments: { 'env-a': vm } })
-  await using session = await runtime.openSession({ approver: async () => ({ action: 'accept' }) })
-  expect((await runtime.packages()).map(({ id, source }) => [id, source])).toEqual([['found', 'discovered']])
-  expect(await call(session, { server: 'found', tool: 'where' })).toMatchObject({ label: root, home: join(a.home, 'home') })
 })
