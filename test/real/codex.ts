@@ -32,13 +32,17 @@ export class CodexExecutor implements AsyncDisposable {
     port = 0,
     args = [],
     mark = '',
+    prepare = () => {},
   }: {
     port?: number
     args?: readonly string[]
     mark?: string
+    /** gets its folder before it runs: what is installed later is not always discovered */
+    prepare?: (home: string) => void
   } = {}): Promise<CodexExecutor> {
     const home = mkdtempSync(path.join(tmpdir(), 'tapline-codex-'))
     for (const name of ['home', 'codex']) mkdirSync(path.join(home, name))
+    prepare(home)
     const child = spawn(codexBinary(), ['exec-server', '--listen', `ws://127.0.0.1:${port}`, ...args], {
       cwd: home,
       env: {

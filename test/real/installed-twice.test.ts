@@ -9,12 +9,13 @@ import type { RuntimeOptions, Session } from '../../src/index.ts'
 import { CodexExecutor } from './codex.ts'
 
 const SERVER = fileURLToPath(new URL('where-server.mjs', import.meta.url))
+const MARKET = ['codex', 'plugins', 'cache', 'market', 'found', '1.0.0']
 let a: CodexExecutor
 let b: CodexExecutor
 
 /** A copy of the package, whose server says in which root it is. */
-function install(executor: CodexExecutor, folder: readonly string[], name = 'probe'): string {
-  const root = join(executor.home, ...folder)
+function install({ home }: { readonly home: string }, folder: readonly string[], name = 'probe'): string {
+  const root = join(home, ...folder)
   mkdirSync(join(root, '.codex-plugin'), { recursive: true })
   copyFileSync(SERVER, join(root, 'where-server.mjs'))
   writeFileSync(join(root, '.codex-plugin', 'plugin.json'), JSON.stringify({ name, version: '1.0.0', mcpServers: './.mcp.json' }))
@@ -112,4 +113,19 @@ test('scope prefixes in the scheme of Codex: of the environment id, and of both 
   expect(namespaces.get('probe (environment env-a)')).toContain('mcp__74afdff5f493__')
   expect(namespaces.get('probe (environment env-b)')).toContain('mcp__14afef09931d__')
   expect(namespaces.get('probe (environment env-b, installation second)')).toContain(prefix('env-b\0second'))
+})
+
+test('discover: what is installed for the user of the executor is found, started and called', async () => {
+  await using executor = await CodexExecutor.start({
+    prepare: (home) => {
+      install({ home }, MARKET, 'found')
+      writeFileSync(join(home, 'codex', 'config.toml'), '[plugins."found@market"]\nenabled = true\n')
+    },
+  })
+  const vm = { executor: execServer({ url: executor.url }), cwd: executor.home, discover: true }
+  await using runtime = await openRuntime({ features: { multi_environment_mcp: true }, environments: { vm } })
+  await using session = await runtime.openSession({ approver: async () => ({ action: 'accept' }) })
+  expect((await runtime.packages()).map(({ id, source }) => [id, source])).toEqual([['found', 'discovered']])
+  const side = { label: join(executor.home, ...MARKET), home: join(executor.home, 'home') }
+  expect(await call(session, { server: 'found', tool: 'where' })).toMatchObject(side)
 })
