@@ -19,6 +19,8 @@ export class LocalProcess implements StdioProcess {
   /** settles when nothing is left of the process and of what it started, as far as we can see */
   readonly swept: Promise<void>
   readonly #child: ChildProcess
+  /** a table from before knows nothing of this process */
+  readonly #since = performance.now()
   /** descendants that have left the group: pid → when it started */
   readonly #outsiders = new Map<number, string>()
   #drained: Promise<void> | null = null
@@ -80,13 +82,13 @@ export class LocalProcess implements StdioProcess {
     }
     const signal = how === 'kill' ? 'SIGKILL' : 'SIGTERM'
     this.#look()
-    if (this.#groupLives()) send(-this.pid, signal)
+    if (this.running || this.#groupLives()) send(-this.pid, signal)
     for (const pid of this.#outsiders.keys()) send(pid, signal)
   }
 
   /** Finds descendants outside the group, and forgets those that have ended. */
   #look(): void {
-    const table = processTable()
+    const table = processTable(this.#since)
     if (!table) return
     for (const { pid, started } of outsiders(table, this.pid)) this.#outsiders.set(pid, started)
     for (const [pid, started] of this.#outsiders) if (table.get(pid)?.started !== started) this.#outsiders.delete(pid)
@@ -94,7 +96,7 @@ export class LocalProcess implements StdioProcess {
 
   /** Zombies do not count: where process 1 collects none, they stay for ever. */
   #groupLives(): boolean {
-    const table = processTable()
+    const table = processTable(this.#since)
     if (table) {
       // a table from just before the exit still shows the process itself
       for (const entry of table.values()) if (entry.group === this.pid && (this.running || entry.pid !== this.pid)) return true

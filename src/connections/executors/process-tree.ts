@@ -14,11 +14,11 @@ export interface ProcessEntry {
 const FRESH_MS = 20
 let latest: { readonly at: number; readonly table: ReadonlyMap<number, ProcessEntry> } | null = null
 
-/** Every process that is not a zombie; null where there is no /proc. */
-export function processTable(): ReadonlyMap<number, ProcessEntry> | null {
+/** Every process that is not a zombie, read at `since` (of `performance.now()`) or later; null where there is no /proc. */
+export function processTable(since = 0): ReadonlyMap<number, ProcessEntry> | null {
   if (process.platform !== 'linux') return null
   const now = performance.now()
-  if (latest && now - latest.at < FRESH_MS) return latest.table
+  if (latest && latest.at >= since && now - latest.at < FRESH_MS) return latest.table
   let names: string[]
   try {
     names = readdirSync('/proc')
