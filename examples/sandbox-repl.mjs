@@ -29,7 +29,11 @@ async function ask(line, meta) {
   const answer = []
   for (;;) {
     const { value, done } = await shell.lines.next()
-    if (done) return text([...answer, 'the shell has ended'].join('\n'))
+    if (done) {
+      shell.child.kill() // it has closed its output, and may not have ended yet
+      shell = undefined
+      return text([...answer, 'the shell has ended'].join('\n'))
+    }
     answer.push(value)
     if (value.startsWith('-- ')) return text(answer.join('\n'))
   }
