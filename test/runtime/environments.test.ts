@@ -60,7 +60,9 @@ test('an executor of one’s own: connected when it is needed, once, with checke
   })
   const [vm] = session.environments
   const states: unknown[] = []
+  const servers: string[] = []
   session.subscribe((event) => event.type === 'environment_changed' && states.push(event))
+  session.subscribe((event) => event.type === 'server_changed' && servers.push(event.runtimeStatus))
   expect([vm?.executor, vm?.status, own.connects]).toEqual(['box', { state: 'idle' }, []])
   expect((await info(session, 'vm')).env.WHO).toBe('vm')
   expect([vm?.status, own.connects]).toEqual([{ state: 'ready' }, [[3, 'vm']]])
@@ -74,7 +76,8 @@ test('an executor of one’s own: connected when it is needed, once, with checke
     { ...told, state: 'ready' },
     { ...told, state: 'lost', cause: 'somebody pulled the plug' },
   ])
-  // it connects again
+  // its servers end with it, and it connects again
+  await until(() => servers.at(-1) === 'failed', 'its server is gone')
   expect((await info(session, 'vm')).env.WHO).toBe('vm')
   expect(states.slice(3)).toEqual([
     { ...told, state: 'connecting' },
