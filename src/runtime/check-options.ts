@@ -5,7 +5,8 @@ import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
 import { unknownKey } from './unknown-key.ts'
 
-const SESSION_KEYS = [
+/** Every option of a session. */
+export const SESSION_KEYS = [
   'id',
   'environments',
   'approver',

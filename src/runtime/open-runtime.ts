@@ -12,7 +12,7 @@ import { Secrets } from '../secrets.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
-import { checkRuntimeOptions } from './check-options.ts'
+import { checkRuntimeOptions, SESSION_KEYS } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
@@ -22,20 +22,8 @@ import type { Runtime, RuntimeOptions, Session, SessionOptions } from './types.t
 
 const CONFIG_KEYS = ['environments', 'selectedEnvironments', 'mcpServers', 'plugins', 'features', 'naming', 'resourceTools'] as const
 
-/** What `openSession` hands on to its one session. */
-const SESSION_OPTIONS = [
-  'id',
-  'approver',
-  'onElicitation',
-  'onSampling',
-  'onRoots',
-  'declares',
-  'logLevel',
-  'approvalTimeoutMs',
-  'reviewTimeoutMs',
-  'trace',
-  'signal',
-] as const
+/** What `openSession` hands on to its one session; its `environments` are those of the configuration. */
+const SESSION_OPTIONS = SESSION_KEYS.filter((key) => key !== 'environments')
 
 /** Reads and checks; starts no server. Rejects for mistakes of a file or of the caller (CONFIG_…, FLAG_…, HOOK_BAD_PLUGIN); one bad server is a diagnostic. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
