@@ -39,6 +39,7 @@ export async function prepare({ build = true } = {}) {
   }
   if (!fs.existsSync(STAMP) || fs.readFileSync(STAMP, 'utf8') !== lockDigest()) fs.writeFileSync(STAMP, lockDigest())
   if (!build) return 0
+  // loaded late: it needs what was just installed
   const builder = await import('./build.mjs')
   if (builder.isBuilt()) return 0
   console.error('building dist …')

@@ -111,17 +111,17 @@ test('the command runs as npm links it', () => {
   expect(run(link, ['--help'])).toContain('Usage')
 })
 
-/** Files and packages that Node loads for a built file before it runs a line of ours: static imports, all the way down. */
-function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } {
+/** Files and packages that Node loads for a file before it runs a line of ours: static imports, all the way down. */
+function loadedBy(folder: string, entry: string): { files: Set<string>; packages: Set<string> } {
   const files = new Set<string>()
   const packages = new Set<string>()
   const waiting = [entry]
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (files.has(file)) continue
     files.add(file)
-    const source = fs.readFileSync(path.join(installed, 'dist', file), 'utf8')
+    const source = fs.readFileSync(path.join(folder, file), 'utf8')
     for (const [, from, bare] of source.matchAll(
-      /^\s*(?:(?:import|export)\b[^'";]*?\bfrom\s*['"]([^'"]+)['"]|import\s*['"]([^'"]+)['"])/gm,
+      /^\s*(?:(?:import|export)\b(?! type\b)[^'";]*?\bfrom\s*['"]([^'"]+)['"]|import\s*['"]([^'"]+)['"])/gm,
     )) {
       const specifier = from ?? bare ?? ''
       if (specifier.startsWith('.')) waiting.push(path.posix.join(path.posix.dirname(file), specifier))
@@ -130,6 +130,15 @@ function loadedBy(entry: string): { files: Set<string>; packages: Set<string> } 
   }
   return { files, packages }
 }
+
+// the built package has chunks, whose names say nothing; which modules belong to an entry point is seen in the sources
+const builtBy = (entry: string): ReturnType<typeof loadedBy> => loadedBy(path.join(installed, 'dist'), entry)
+const sourcesOf = (entry: string): ReturnType<typeof loadedBy> => loadedBy(path.join(ROOT, 'src'), entry)
+
+test('the command and the library come as few files, which load faster than many', () => {
+  expect(builtBy('index.js').files.size).toBeLessThan(60)
+  expect(builtBy('cli/main.js').files.size).toBeLessThan(20)
+})
 
 test('entry points and the command load the heavy packages only when they are needed', () => {
   const heavy = /^(@modelcontextprotocol\/|ajv|zod|@clack\/)/
@@ -143,7 +152,7 @@ test('entry points and the command load the heavy packages only when they are ne
     'testing/index.js',
     'cli/main.js',
   ]) {
-    const { packages } = loadedBy(entry)
+    const { packages } = builtBy(entry)
     expect(
       [...packages].filter((name) => heavy.test(name)),
       entry,
@@ -152,18 +161,19 @@ test('entry points and the command load the heavy packages only when they are ne
 })
 
 test('tapline/plugin loads no transport, no pipeline and no runtime', () => {
-  const { files } = loadedBy('plugin.js')
+  const { files } = sourcesOf('plugin.ts')
   expect([...files].filter((file) => /^(connections|pipeline|plugins|runtime|config|storage|cli|testing)\//.test(file))).toEqual([])
 })
 
 test('tapline/sandbox loads nothing but its own files, a few leaves and no package', () => {
-  const { files, packages } = loadedBy('sandbox/index.js')
+  const { files } = sourcesOf('sandbox/index.ts')
+  const { packages } = builtBy('sandbox/index.js')
   expect([...packages]).toEqual([])
   expect([...files].filter((file) => !file.startsWith('sandbox/')).sort()).toEqual([
-    'errors.js',
-    'json.js',
-    'launcher-probe.js',
-    'sandbox-keys.js',
+    'errors.ts',
+    'json.ts',
+    'launcher-probe.ts',
+    'sandbox-keys.ts',
   ])
 })
 
@@ -173,8 +183,8 @@ test('the formats of models load no part of the runtime, and only tapline/ai-sdk
     ['anthropic', []],
     ['ai-sdk', ['ai']],
   ] as const) {
-    const { files, packages } = loadedBy(`formats/${entry}.js`)
-    expect([...packages]).toEqual(wanted)
+    const { files } = sourcesOf(`formats/${entry}.ts`)
+    expect([...builtBy(`formats/${entry}.js`).packages]).toEqual(wanted)
     expect([...files].filter((file) => /^(runtime|connections|hooks|cli)\//.test(file))).toEqual([])
   }
 })
