@@ -7,6 +7,7 @@ import { CACHE, ROOT } from './tools.mjs'
 const ENTRIES = {
   tapline: 'index',
   plugin: 'plugin',
+  builtin: path.join('plugins', 'builtin', 'index'),
   openai: path.join('formats', 'openai'),
   anthropic: path.join('formats', 'anthropic'),
   'ai-sdk': path.join('formats', 'ai-sdk'),

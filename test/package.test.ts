@@ -141,10 +141,11 @@ test('the command and the library come as few files, which load faster than many
 })
 
 test('entry points and the command load the heavy packages only when they are needed', () => {
-  const heavy = /^(@modelcontextprotocol\/|ajv|zod|@clack\/)/
+  const heavy = /^(@modelcontextprotocol\/|@opentelemetry\/|re2js|ajv|zod|@clack\/)/
   for (const entry of [
     'index.js',
     'plugin.js',
+    'plugins/builtin/index.js',
     'sandbox/index.js',
     'formats/openai.js',
     'formats/anthropic.js',
@@ -163,6 +164,12 @@ test('entry points and the command load the heavy packages only when they are ne
 test('tapline/plugin loads no transport, no pipeline and no runtime', () => {
   const { files } = sourcesOf('plugin.ts')
   expect([...files].filter((file) => /^(connections|pipeline|plugins|runtime|config|storage|cli|testing)\//.test(file))).toEqual([])
+})
+
+test('tapline/builtin loads no transport, no pipeline, no runtime and no package', () => {
+  const { files, packages } = loadedBy('plugins/builtin/index.js')
+  expect([...packages]).toEqual([])
+  expect([...files].filter((file) => /^(connections|pipeline|runtime|config|cli|testing)\//.test(file))).toEqual([])
 })
 
 test('tapline/sandbox loads nothing but its own files, a few leaves and no package', () => {
