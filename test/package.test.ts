@@ -167,7 +167,8 @@ test('tapline/plugin loads no transport, no pipeline and no runtime', () => {
 })
 
 test('tapline/builtin loads no transport, no pipeline, no runtime and no package', () => {
-  const { files, packages } = loadedBy('plugins/builtin/index.js')
+  const { files } = sourcesOf('plugins/builtin/index.ts')
+  const { packages } = builtBy('plugins/builtin/index.js')
   expect([...packages]).toEqual([])
   expect([...files].filter((file) => /^(connections|pipeline|runtime|config|cli|testing)\//.test(file))).toEqual([])
 })

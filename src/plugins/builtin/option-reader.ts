@@ -23,7 +23,7 @@ export class OptionReader {
     this.#path = path
     const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
     // own members only: what somebody put on Object.prototype is no option
-    this.#given = { __proto__: null, ...(isObject ? given : {}) } as Readonly<Record<string, unknown>>
+    this.#given = { __proto__: null, ...(isObject ? given : {}) }
     if (!isObject) this.fail('', 'must be an object')
     for (const key of Object.keys(this.#given)) {
       if (known.includes(key)) continue
@@ -92,7 +92,7 @@ export class OptionReader {
   list(key: string): readonly unknown[] | null {
     const value = this.#given[key]
     if (value === undefined) return null
-    if (Array.isArray(value)) return value
+    if (Array.isArray(value)) return value as readonly unknown[]
     this.fail(key, 'must be a list')
     return null
   }
@@ -109,10 +109,10 @@ export class OptionReader {
   }
 
   /** A function of the host; a configuration cannot give one. */
-  function<F>(key: string): F | null {
+  function(key: string): ((...args: never) => unknown) | null {
     const value = this.#given[key]
     if (value === undefined) return null
-    if (typeof value === 'function') return value as F
+    if (typeof value === 'function') return value as (...args: never) => unknown
     this.fail(key, 'must be a function')
     return null
   }

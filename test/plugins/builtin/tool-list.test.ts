@@ -134,7 +134,7 @@ describe('rules', () => {
             await runtime.callTool({ server, environmentId, tool })
           }
           const calls = runtime.sent.filter(({ method }) => method === 'tools/call')
-          expect(calls.map(({ owner, params }) => `${owner.name} ${String(params['name'])}`)).toEqual(wanted)
+          expect(calls.map(({ owner, params }) => `${owner.name} ${params['name'] as string}`)).toEqual(wanted)
         } finally {
           await runtime.close()
         }
