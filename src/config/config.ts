@@ -4,7 +4,7 @@ import type { Reviewer } from '../servers/approval-question.ts'
 import type { ApprovalMode, ServerRegistration } from '../servers/definition.ts'
 import type { ApprovalPolicy, EnvironmentSpec, PermissionProfile } from '../servers/environment.ts'
 import type { JsonObject } from '../json.ts'
-import type { ObjectValue } from './value.ts'
+import type { ObjectValue } from '../documents/value.ts'
 
 interface ServerCommon {
   readonly enabled?: boolean

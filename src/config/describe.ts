@@ -7,7 +7,7 @@ import { displayKey } from '../servers/key.ts'
 import { compareStrength } from '../servers/strength.ts'
 import type { LoadedConfig } from './config.ts'
 import { looksSecret, refersToVariable } from './expand.ts'
-import { toJson } from './value.ts'
+import { toJson } from '../documents/value.ts'
 
 const HIDDEN = '[redacted]'
 

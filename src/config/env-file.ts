@@ -1,6 +1,6 @@
 /** The `envFile` of a server: variables, one a line, as most programs write them. */
 import { readFileSync, statSync } from 'node:fs'
-import { decodeText } from './read-file.ts'
+import { decodeText } from '../documents/read-file.ts'
 
 /** Bytes. */
 const LARGEST = 1024 * 1024

@@ -7,14 +7,14 @@ import { LOCAL } from '../servers/environment.ts'
 import type { OptionsContext } from './executor-options.ts'
 import { optionsOf, readExecutorOptions } from './executor-options.ts'
 import type { Expansion } from './expand.ts'
-import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
+import { didYouMean, Fields, objectOf, unknownKey } from '../documents/fields.ts'
 import { readApprovalPolicy, readPermissions } from './governance.ts'
 import { ENVIRONMENT } from './keys.ts'
 import { runsHere } from './server.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { Member, ObjectValue, Report, Value } from './value.ts'
-import { duplicateKey, quoted, toJson } from './value.ts'
+import type { Member, ObjectValue, Report, Value } from '../documents/value.ts'
+import { duplicateKey, quoted, toJson } from '../documents/value.ts'
 
 const KEYS: readonly string[] = keysOf(ENVIRONMENT)
 /** Keys of the format that this version does not act on. */

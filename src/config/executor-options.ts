@@ -3,8 +3,8 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import type { Json, JsonObject } from '../json.ts'
 import type { Expansion } from './expand.ts'
-import { Fields } from './fields.ts'
-import type { ObjectValue, Report } from './value.ts'
+import { Fields } from '../documents/fields.ts'
+import type { ObjectValue, Report } from '../documents/value.ts'
 
 /** Kind → its options. */
 const OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([

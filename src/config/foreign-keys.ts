@@ -1,5 +1,5 @@
 /** What servers in files of other programs may have beside our keys, and what becomes of it. */
-import type { Fields } from './fields.ts'
+import type { Fields } from '../documents/fields.ts'
 import type { Format } from './format.ts'
 
 /** Read, or refused with a reason of its own. */

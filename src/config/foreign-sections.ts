@@ -1,13 +1,13 @@
 /** The servers of a file of another program; what else is in it is none of our business, but never lost without a word where it is ours. */
 import path from 'node:path'
 import type { Diagnostic } from '../servers/diagnostic.ts'
-import { objectOf } from './fields.ts'
+import { objectOf } from '../documents/fields.ts'
 import { isSection } from './format.ts'
 import type { Input } from './inputs.ts'
 import { readInputs } from './inputs.ts'
 import type { Source } from './source.ts'
-import type { Member, ObjectValue, Report } from './value.ts'
-import { duplicateKey, quoted } from './value.ts'
+import type { Member, ObjectValue, Report } from '../documents/value.ts'
+import { duplicateKey, quoted } from '../documents/value.ts'
 
 /** What stays in a file of another format would be lost without a word, guards among it. */
 const OURS = ['environments', 'selectedEnvironments', 'hooks', 'features', 'naming', 'resourceTools', 'store']

@@ -1,6 +1,7 @@
 /** Whose format a file is in: by its name, and where the name says nothing, by its shape. */
 import path from 'node:path'
-import type { ObjectValue, Value } from './value.ts'
+import { isToml } from '../documents/parse-file.ts'
+import type { ObjectValue, Value } from '../documents/value.ts'
 
 /** `tapline`: ours. `shared`: `mcpServers` as most clients have it. `vscode`: `servers` and `inputs`. `codex`: `mcp_servers` of Codex's config.toml. */
 export type Format = 'tapline' | 'shared' | 'vscode' | 'codex'
@@ -43,11 +44,6 @@ export function formatOf(file: string, root: Value | null): Format {
   if (!isToml(file)) return isVsCode(object) ? 'vscode' : 'tapline'
   const named = name === 'config.toml' || /codex/i.test(name) || path.basename(path.dirname(file)) === '.codex'
   return named || object.members.some((member) => CODEX.has(member.name)) ? 'codex' : 'tapline'
-}
-
-/** True for files that are read as TOML. */
-export function isToml(file: string): boolean {
-  return /\.toml$/i.test(file)
 }
 
 /** The folder that relative paths of a file mean, and where its servers run: the folder that is open in the editor, the working directory for Codex, else that of the file. */

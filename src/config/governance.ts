@@ -1,11 +1,11 @@
 /** The permissions and the approval policy of an environment, read strictly: they are never guessed. */
 import path from 'node:path'
 import type { ApprovalPolicy, PermissionProfile } from '../servers/environment.ts'
-import { choiceOf, Fields } from './fields.ts'
+import { choiceOf, Fields } from '../documents/fields.ts'
 import { GRANULAR, OPAQUE, POLICIES, PROFILE, PROFILES } from './keys.ts'
 import { keysOf } from './shape.ts'
-import type { ObjectValue, Report, Value } from './value.ts'
-import { kindName, toJson } from './value.ts'
+import type { ObjectValue, Report, Value } from '../documents/value.ts'
+import { kindName, toJson } from '../documents/value.ts'
 
 /** A name, or `{ granular: { mcpElicitations } }`; undefined and a mistake for anything else. */
 export function readApprovalPolicy(value: Value, report: Report): ApprovalPolicy | undefined {

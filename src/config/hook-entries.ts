@@ -2,12 +2,12 @@
 import path from 'node:path'
 import type { JsonObject } from '../json.ts'
 import type { HookModule } from './config.ts'
-import { Fields } from './fields.ts'
+import { Fields } from '../documents/fields.ts'
 import { HOOK, PACKAGE_NAME } from './keys.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { ObjectValue, Report, TextValue, Value } from './value.ts'
-import { kindName, toJson } from './value.ts'
+import type { ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
+import { kindName, toJson } from '../documents/value.ts'
 
 /** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
 export function readHooks(value: Value, source: Source, report: Report): readonly HookModule[] {

@@ -2,9 +2,9 @@
 import type { Secrets } from '../secrets.ts'
 import type { Variables } from './expand.ts'
 import { lookUp } from './expand.ts'
-import { didYouMean, Fields, objectOf } from './fields.ts'
-import type { Member, ObjectValue, Report, Value } from './value.ts'
-import { kindName, quoted } from './value.ts'
+import { didYouMean, Fields, objectOf } from '../documents/fields.ts'
+import type { Member, ObjectValue, Report, Value } from '../documents/value.ts'
+import { kindName, quoted } from '../documents/value.ts'
 
 /** One question that a configuration file asks, with what may be answered. */
 export interface ConfigInput {

@@ -6,11 +6,11 @@ import type { Launch } from '../servers/definition.ts'
 import type { Expansion, Variables } from './expand.ts'
 import { looksSecret, lookUp, refersToVariable } from './expand.ts'
 import { readEnvFile } from './env-file.ts'
-import { Fields } from './fields.ts'
+import { Fields } from '../documents/fields.ts'
 import { ENV_VAR, HEADER_NAME, HTTP, STDIO, TYPES, VARIABLE_NAME, VARIABLE_SOURCES } from './keys.ts'
 import { keysOf } from './shape.ts'
-import type { Report, TextValue } from './value.ts'
-import { kindName, quoted, reportDuplicates } from './value.ts'
+import type { Report, TextValue } from '../documents/value.ts'
+import { kindName, quoted, reportDuplicates } from '../documents/value.ts'
 
 export interface LaunchContext {
   /** absolute; the default `cwd`, and what a relative command or `cwd` is resolved against */

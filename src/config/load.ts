@@ -17,14 +17,15 @@ import type { AskInput } from './inputs.ts'
 import { answerInputs } from './inputs.ts'
 import { mergeEnvironments, selectEnvironments } from './merge.ts'
 import { choosePackages } from './packages.ts'
-import { parseFile } from './parse-file.ts'
-import { digestOf, readConfigFile } from './read-file.ts'
+import { parseFile } from '../documents/parse-file.ts'
+import { digestOf, readConfigFile } from '../documents/read-file.ts'
 import type { Sections } from './sections.ts'
 import { readSections } from './sections.ts'
 import { readServer } from './server.ts'
 import type { Source } from './source.ts'
-import type { Member, Mistake, Report, Value } from './value.ts'
-import { fromCode } from './value.ts'
+import { invalidDocument } from '../documents/invalid-document.ts'
+import type { Member, Mistake, Report, Value } from '../documents/value.ts'
+import { fromCode } from '../documents/value.ts'
 
 /** A file to read, and how it came in. */
 export interface ConfigFile {
@@ -80,7 +81,7 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     specs,
     report,
   )
-  if (mistakes.length > 0) throw invalid(mistakes)
+  if (mistakes.length > 0) throw invalidDocument(mistakes, 'the configuration')
 
   const editors = new Map<Source, EditorVariables>()
   for (const { source, inputs, servers } of sources) {
@@ -173,14 +174,4 @@ export function byName(members: readonly Member[]): readonly (readonly [Member, 
     else group.push(member)
   }
   return [...groups.values()]
-}
-
-function invalid(mistakes: readonly Mistake[]): TaplineError {
-  const lines = mistakes.map(({ where, message }) => `${where}: ${message}`)
-  const [first] = mistakes
-  const message =
-    lines.length === 1
-      ? (lines[0] as string)
-      : `the configuration has ${lines.length} mistakes:\n${lines.map((line) => `  ${line}`).join('\n')}`
-  return new TaplineError('CONFIG_INVALID', message, { ...(first && { where: first.where }), data: { mistakes } })
 }

@@ -3,10 +3,10 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { EnvironmentSpec } from '../servers/environment.ts'
 import { LOCAL } from '../servers/environment.ts'
 import type { EnvironmentDraft } from './environments.ts'
-import { didYouMean } from './fields.ts'
+import { didYouMean } from '../documents/fields.ts'
 import type { Sections } from './sections.ts'
-import type { Member, Report } from './value.ts'
-import { quoted } from './value.ts'
+import type { Member, Report } from '../documents/value.ts'
+import { quoted } from '../documents/value.ts'
 
 /** The environments that count, in the order in which their ids were declared first; the implicit `local` is last. */
 export function mergeEnvironments(

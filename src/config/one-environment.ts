@@ -10,7 +10,7 @@ import type { Variables } from './expand.ts'
 import { Expansion } from './expand.ts'
 import { readServers } from './load.ts'
 import type { Source } from './source.ts'
-import { fromCode } from './value.ts'
+import { fromCode } from '../documents/value.ts'
 
 export interface OneEnvironment {
   readonly spec: EnvironmentSpec

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { isTaplineError } from '../errors.ts'
 import { readManifest } from './package-manifest.ts'
-import { readConfigFile } from './read-file.ts'
+import { readConfigFile } from '../documents/read-file.ts'
 
 const MANIFESTS = [path.join('.codex-plugin', 'plugin.json'), path.join('.claude-plugin', 'plugin.json')]
 

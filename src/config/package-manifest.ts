@@ -1,10 +1,10 @@
 /** What a plugin package says of itself, in `plugin.json` of either kind. */
 import { isTaplineError } from '../errors.ts'
-import { parseDocument } from './document.ts'
-import { objectOf } from './fields.ts'
-import { decodeText } from './read-file.ts'
-import type { Member, ObjectValue, Report, Value } from './value.ts'
-import { kindName } from './value.ts'
+import { parseDocument } from '../documents/document.ts'
+import { objectOf } from '../documents/fields.ts'
+import { decodeText } from '../documents/read-file.ts'
+import type { Member, ObjectValue, Report, Value } from '../documents/value.ts'
+import { kindName } from '../documents/value.ts'
 
 /** Characters of a name or version. */
 const LONGEST_NAME = 128

@@ -4,14 +4,14 @@ import type { ApprovalMode, ServerPolicy, ServerRegistration } from '../servers/
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { EnvironmentSpec } from '../servers/environment.ts'
 import type { Variables, Words } from './expand.ts'
-import { objectOf } from './fields.ts'
+import { objectOf } from '../documents/fields.ts'
 import { isSection } from './format.ts'
 import { byName } from './load.ts'
 import { overlayFields } from './packages.ts'
 import type { ServerPackage } from './server.ts'
 import { readPolicy, readServer, runsHere } from './server.ts'
-import type { Member, ObjectValue, Value } from './value.ts'
-import { quoted } from './value.ts'
+import type { Member, ObjectValue, Value } from '../documents/value.ts'
+import { quoted } from '../documents/value.ts'
 
 /** Keys of a server, without `_` and in small letters, that a package cannot set. */
 const OF_THE_HOST: ReadonlyMap<string, string> = new Map([

@@ -4,13 +4,13 @@ import { DEFAULT_INSTALLATION, DEFAULT_POLICY, ENVIRONMENT_ID } from '../servers
 import type { EnvironmentSpec } from '../servers/environment.ts'
 import { LOCAL } from '../servers/environment.ts'
 import type { PackageChoice } from './config.ts'
-import { didYouMean, Fields, objectOf } from './fields.ts'
+import { didYouMean, Fields, objectOf } from '../documents/fields.ts'
 import { OVERLAY, PACKAGE } from './keys.ts'
 import { readPolicy, runsHere } from './server.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { ObjectValue, Report, TextValue, Value } from './value.ts'
-import { kindName, quoted, reportDuplicates } from './value.ts'
+import type { ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
+import { kindName, quoted, reportDuplicates } from '../documents/value.ts'
 
 /** An entry of `plugins` before all environments are known. */
 export interface PackageDraft {

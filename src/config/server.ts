@@ -1,4 +1,5 @@
 /** One server of a source → one registration. What is wrong with it costs this server only. */
+import { LONGEST_SEC } from '../documents/bounds.ts'
 import { TaplineError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import type { Secrets } from '../secrets.ts'
@@ -11,14 +12,14 @@ import type { KeyParts } from '../servers/key.ts'
 import { displayKey } from '../servers/key.ts'
 import type { Variables, Words } from './expand.ts'
 import { Expansion } from './expand.ts'
-import { didYouMean, Fields, objectOf, unknownKey } from './fields.ts'
+import { didYouMean, Fields, objectOf, unknownKey } from '../documents/fields.ts'
 import { FOREIGN_KEYS, HARMLESS, rejectForeign } from './foreign-keys.ts'
 import { HTTP, MODES, OUTPUT_SCHEMA, POLICY, PROTOCOLS, RESULT_BYTES, SHARING, SPELLINGS, STDIO, TOOL } from './keys.ts'
 import { NO_LAUNCH, readLaunch } from './launch.ts'
-import { keysOf, LONGEST_SEC } from './shape.ts'
+import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { Member, Mistake, ObjectValue, Report } from './value.ts'
-import { quoted, reportDuplicates } from './value.ts'
+import type { Member, Mistake, ObjectValue, Report } from '../documents/value.ts'
+import { quoted, reportDuplicates } from '../documents/value.ts'
 
 /** What a server may have; `type` and `disabled` are how other clients write it, and so is `headers`, an alias. */
 const SERVER_KEYS: readonly string[] = keysOf({ ...STDIO, ...HTTP, ...POLICY, ...SPELLINGS }).filter((key) => key !== 'headers')

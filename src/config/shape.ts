@@ -1,4 +1,6 @@
 /** What one key may hold: the one description that both the readers and the JSON Schema for editors go by. */
+import type { Bounds } from '../documents/bounds.ts'
+import { LONGEST_SEC } from '../documents/bounds.ts'
 import type { JsonObject } from '../json.ts'
 
 /** A key of an object. */
@@ -11,13 +13,7 @@ export interface Shape {
 /** The keys of one kind of object. */
 export type Shapes = Readonly<Record<string, Shape>>
 
-export interface Bounds {
-  readonly least: number
-  readonly most: number
-}
-
-/** The longest time limit of a configuration, in seconds: one day. */
-export const LONGEST_SEC = 86_400
+export type { Bounds }
 
 const TEXT: JsonObject = { type: 'string' }
 const WORD: JsonObject = { type: 'string', minLength: 1 }

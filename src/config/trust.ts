@@ -11,8 +11,8 @@ import { formatOf } from './format.ts'
 import type { ConfigFile } from './load.ts'
 import { readPackages } from './packages.ts'
 import { packageFiles } from './package-files.ts'
-import { parseFile } from './parse-file.ts'
-import { digestOf, readConfigFile } from './read-file.ts'
+import { parseFile } from '../documents/parse-file.ts'
+import { digestOf, readConfigFile } from '../documents/read-file.ts'
 
 interface TrustRecord {
   readonly file: string

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseDocument } from '../../src/config/document.ts'
-import type { Value } from '../../src/config/value.ts'
-import { toJson } from '../../src/config/value.ts'
+import { parseDocument } from '../../src/documents/document.ts'
+import type { Value } from '../../src/documents/value.ts'
+import { toJson } from '../../src/documents/value.ts'
 import { failure, loadText } from './files.ts'
 
 /** Random space between tokens: blanks, line ends of all kinds, comments. */

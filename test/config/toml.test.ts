@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
-import { parseTomlDocument } from '../../src/config/toml-document.ts'
-import type { Value } from '../../src/config/value.ts'
-import { toJson } from '../../src/config/value.ts'
+import { parseTomlDocument } from '../../src/documents/toml-document.ts'
+import type { Value } from '../../src/documents/value.ts'
+import { toJson } from '../../src/documents/value.ts'
 
 /** Every key and value of a tree: its path, and the text that stands at its place. */
 function places(value: Value, text: string): [string, string][] {

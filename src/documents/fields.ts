@@ -1,7 +1,7 @@
 /** Reads the members of one object by name and takes down what is wrong with them. */
 import { nearest } from '../nearest.ts'
-import type { Bounds } from './shape.ts'
-import { LONGEST_SEC } from './shape.ts'
+import type { Bounds } from './bounds.ts'
+import { LONGEST_SEC } from './bounds.ts'
 import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from './value.ts'
 import { duplicateKey, kindName, quoted } from './value.ts'
 
