@@ -48,7 +48,7 @@ export type {
   ToolList,
 } from './runtime/types.ts'
 export type { CallOutcome, ForModel, Overflow, PipelineHook } from './hooks/outcome.ts'
-export type { CallTrace, Explanation, TapTrace } from './hooks/trace.ts'
+export type { CallTrace, Explanation, ShadowEffect, ShadowSummary, TapTrace } from './hooks/trace.ts'
 export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
 export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
 export type { Diagnostic } from './servers/diagnostic.ts'

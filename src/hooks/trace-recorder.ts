@@ -2,9 +2,23 @@
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { PipelineHook } from './outcome.ts'
-import type { CallTrace, TapTrace } from './trace.ts'
+import type { CallTrace, ShadowEffect, ShadowSummary, TapTrace } from './trace.ts'
 
 type Approval = NonNullable<CallTrace['approval']>
+
+const GRAVEST_FIRST: readonly ShadowEffect[] = [
+  'violated',
+  'failed',
+  'refused',
+  'asked',
+  'allowed',
+  'answered',
+  'repeated',
+  'changed_result',
+  'rewritten',
+  'metadata',
+]
+const NONE: readonly ShadowSummary[] = Object.freeze([])
 
 /** Written by the core while the call runs; read once, when it is over. */
 export class TraceRecorder {
@@ -14,6 +28,7 @@ export class TraceRecorder {
   readonly #flags: CapturedFlags
   readonly #redact: (text: string) => string
   #candidates: readonly ServerKey[] = []
+  #shadow: Map<string, Set<ShadowEffect>> | null = null
   #approval: Approval | null = null
   #connection: CallTrace['connection'] = null
 
@@ -28,6 +43,13 @@ export class TraceRecorder {
   }
   tap(entry: TapTrace): void {
     this.#taps.push(Object.freeze(entry.reason === undefined ? entry : { ...entry, reason: this.#redact(entry.reason) }))
+  }
+  /** What a tap of a plugin in shadow would have done; nothing: it ran. */
+  shadow(plugin: string, effects: readonly ShadowEffect[]): void {
+    const all = (this.#shadow ??= new Map<string, Set<ShadowEffect>>())
+    const known = all.get(plugin) ?? new Set<ShadowEffect>()
+    for (const effect of effects) known.add(effect)
+    all.set(plugin, known)
   }
   approval(source: Approval['source'], waitedMs = 0): void {
     this.#approval = Object.freeze({ source, waitedMs })
@@ -48,6 +70,7 @@ export class TraceRecorder {
     return Object.freeze({
       candidates: Object.freeze([...this.#candidates]),
       taps: Object.freeze([...this.#taps]),
+      shadow: this.#shadow === null ? NONE : summaries(this.#shadow),
       approval: this.#approval,
       metaKeys: Object.freeze([...this.#metaKeys]),
       connection: this.#connection,
@@ -56,3 +79,10 @@ export class TraceRecorder {
     })
   }
 }
+
+const summaries = (all: ReadonlyMap<string, ReadonlySet<ShadowEffect>>): readonly ShadowSummary[] =>
+  Object.freeze(
+    [...all].map(([plugin, effects]) =>
+      Object.freeze({ plugin, wouldHave: Object.freeze(GRAVEST_FIRST.filter((one) => effects.has(one))) }),
+    ),
+  )

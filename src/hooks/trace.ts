@@ -22,16 +22,49 @@ export interface TapTrace {
     | 'failed'
     | 'timed_out'
     | 'changed_owner'
-  /** false in shadow mode: what would have happened */
+    /** in shadow only: it was not run to its end, because the session closed or too many taps in shadow were running */
+    | 'skipped'
+  /** false in shadow, where it is what would have happened, and for a failure that the call survived */
   readonly inEffect: boolean
   readonly reason?: string
   readonly changedArguments: boolean
+  /** dispatch only: how often it called next() */
+  readonly nextCalls?: number
+  /** dispatch only, where it called next(): it returned another result than it got */
+  readonly changedResult?: boolean
+  /** of the tap, next() included; in shadow next() takes no time */
   readonly durationMs: number
+}
+
+/**
+ * Something that a plugin in shadow would have done to a call. `failed`: a failure that would have stopped it. `answered`: without the server.
+ * `repeated`: sent more than once. `allowed`: only where there was a question to answer.
+ */
+export type ShadowEffect =
+  | 'violated'
+  | 'failed'
+  | 'refused'
+  | 'asked'
+  | 'allowed'
+  | 'answered'
+  | 'repeated'
+  | 'changed_result'
+  | 'rewritten'
+  | 'metadata'
+
+/** What one plugin in shadow would have done to one call. Only taps that the call reached count. */
+export interface ShadowSummary {
+  readonly plugin: string
+  /** gravest first, as the type lists them; empty: nothing */
+  readonly wouldHave: readonly ShadowEffect[]
 }
 
 export interface CallTrace {
   readonly candidates: readonly ServerKey[]
+  /** in the order in which they ended; those in shadow may end after the call */
   readonly taps: readonly TapTrace[]
+  /** every plugin of which a tap ran in shadow */
+  readonly shadow: readonly ShadowSummary[]
   readonly approval: {
     readonly source: 'not_needed' | 'tap' | 'mode' | 'remembered' | 'reviewer' | 'person'
     readonly waitedMs: number

@@ -3,6 +3,7 @@ import type { Connection } from '../connections/connection.ts'
 import type { RunContext } from '../hooks/call-run.ts'
 import type { DeadlineWheel } from '../hooks/deadline-wheel.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
+import type { CallTrace } from '../hooks/trace.ts'
 import type { LauncherProbe } from '../launcher-probe.ts'
 import type { Method } from '../mcp.ts'
 import type { Secrets } from '../secrets.ts'
@@ -48,4 +49,11 @@ export interface PipelineHost extends RunContext {
     readonly state: 'asked' | 'answered' | 'withdrawn'
   }): void
   settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void
+  /** the whole trace of a call that has one: once, after `settled`, and where taps run in shadow only when these have ended, too */
+  traced(event: {
+    readonly callId: string
+    readonly owner: ServerKey | null
+    readonly outcome: CallOutcome<Method>
+    readonly trace: CallTrace
+  }): void
 }

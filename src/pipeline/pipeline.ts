@@ -221,7 +221,9 @@ export class Pipeline {
     run.forgetCaller?.()
     run.end()
     run.onEnd(outcome)
-    if (outcome !== null && !run.isExplanation) this.#settle(run, outcome)
+    if (outcome === null || run.isExplanation) return
+    this.#settle(run, outcome)
+    if (run.trace !== null) this.#host.traced({ callId: run.callId, owner: outcome.owner, outcome, trace: run.trace.read() })
   }
 
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {

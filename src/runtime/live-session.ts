@@ -32,7 +32,7 @@ import { complete, getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
 import { SessionConnections } from './session-connections.ts'
 import { SessionLessee } from './session-lessee.ts'
-import { SessionLog } from './session-log.ts'
+import { SessionReporter } from './session-reporter.ts'
 import type { SessionPlaces } from './session-places.ts'
 import { sessionServers } from './session-servers.ts'
 import { startRequired } from './start-required.ts'
@@ -55,7 +55,6 @@ import type {
   ResourceTemplateItem,
   ServerStatus,
   Session,
-  SessionEvent,
   SessionOptions,
   SessionServer,
   StatusQuery,
@@ -65,8 +64,7 @@ import type {
 
 const STATUS_KEYS = ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'installationId', 'signal'] as const
 
-export class LiveSession implements Session, PipelineHost, QuestionHost {
-  readonly id: string
+export class LiveSession extends SessionReporter implements Session, PipelineHost, QuestionHost {
   readonly flags: CapturedFlags
   readonly environments: readonly Environment[]
   readonly environment: PipelineHost['environment']
@@ -82,7 +80,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly memory: ApprovalMemory
   readonly probe: PipelineHost['probe']
   readonly schemas: PipelineHost['schemas']
-  readonly secrets: PipelineHost['secrets']
   readonly wheel: PipelineHost['wheel']
   readonly traceAll: boolean
   readonly #own: OwnTools
@@ -92,7 +89,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
   readonly #hooks: SessionHooks
   readonly #lessee: SessionLessee
   readonly connections: SessionConnections
-  readonly #log: SessionLog
   readonly #ended = new AbortController()
   /** ends with the session */
   readonly signal: AbortSignal = this.#ended.signal
@@ -108,9 +104,9 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     afterClose: () => Promise<void>,
   ) {
     const { parts, probe, schemas, wheel } = runtime
+    super(options.id, parts.secrets, parts.logger)
     this.#runtime = runtime
     this.#afterClose = afterClose
-    this.id = options.id
     this.#ownCatalog = own.length > 0 ? catalog : null
     this.flags = flags
     this.environments = Object.freeze([...environments])
@@ -125,14 +121,12 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.probe = probe
     this.schemas = schemas
     this.wheel = wheel
-    this.secrets = parts.secrets
-    this.#log = new SessionLog(parts.secrets)
     this.resolver = selectResolver(flags, catalog, this.selected, parts.loaded.naming)
     this.#own = new OwnTools(this, parts.loaded.resourceTools)
     this.tools = new ToolLister(this, this.resolver, runtime.inventory, this.#own.offered)
     this.servers = sessionServers(this.resolver)
-    this.#lessee = new SessionLessee(this, options, (event) => this.#log.emit(event))
-    tellOfEnvironments(held.values(), this.signal, (event) => this.#log.emit(event))
+    this.#lessee = new SessionLessee(this, options, (event) => this.events.emit(event))
+    tellOfEnvironments(held.values(), this.signal, (event) => this.events.emit(event))
     this.connections = new SessionConnections({
       pool: runtime.pool,
       lessee: this.#lessee,
@@ -151,12 +145,8 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
   }
 
-  get sessionId(): string {
-    return this.id
-  }
-
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.resolver.view.diagnostics, ...this.tools.diagnostics, ...this.#log.diagnostics]
+    return [...this.resolver.view.diagnostics, ...this.tools.diagnostics, ...this.events.diagnostics]
   }
 
   /** Starts the servers that are marked `required`; rejects with the error of the first that does not start. */
@@ -232,10 +222,6 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     this.connections.rootsChanged()
   }
 
-  subscribe(listener: (event: SessionEvent) => void): Disposable {
-    return this.#log.subscribe(listener)
-  }
-
   close(): Promise<void> {
     return (this.#closing ??= this.release().then(() => this.#afterClose()))
   }
@@ -255,40 +241,12 @@ export class LiveSession implements Session, PipelineHost, QuestionHost {
     return this.close()
   }
 
-  log(line: string): void {
-    this.#runtime.parts.logger?.info({ session: this.id }, this.secrets.redact(line))
-  }
-
-  lateWrite(callId: string, tap: string, plugin: string, key: string): void {
-    this.report({
-      code: 'late_write',
-      severity: 'warning',
-      message: `tap "${tap}" of plugin "${plugin}" assigned ${key} of call ${callId} after it had ended: nothing changed`,
-    })
-  }
-
-  report(diagnostic: Diagnostic): void {
-    this.reportOnce(`${diagnostic.code} ${diagnostic.message}`, diagnostic)
-  }
-
-  reportOnce(id: string, diagnostic: Diagnostic): void {
-    this.#log.reportOnce(id, diagnostic)
-  }
-
-  question(event: Parameters<PipelineHost['question']>[0]): void {
-    this.#log.emit({ type: 'question', ...event })
-  }
-
-  settled(event: Parameters<PipelineHost['settled']>[0]): void {
-    if (this.#log.isHeard) this.#log.emit({ type: 'settled', ...event })
-  }
-
   callsOn(connection: Connection): readonly PipelineRun[] {
     return this.pipeline.callsOn(connection)
   }
 
   #changed(entry: CatalogEntry, connection: Connection, isNew: boolean): void {
-    announce(this.tools, entry, connection, isNew || !this.#log.isHeard ? null : (event) => this.#log.emit(event))
+    announce(this.tools, entry, connection, isNew || !this.events.isHeard ? null : (event) => this.events.emit(event))
   }
 
   async #open<T>(work: () => Promise<T>): Promise<T> {

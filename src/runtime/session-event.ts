@@ -1,6 +1,7 @@
 /** What a session tells those who subscribed. */
 import type { LogLevel } from '../connections/lessees.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
+import type { CallTrace } from '../hooks/trace.ts'
 import type { Json } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
@@ -33,6 +34,14 @@ export type SessionEvent =
       readonly state: 'asked' | 'answered' | 'withdrawn'
     }
   | { readonly type: 'settled'; readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }
+  /** the whole trace of a call that has one: after `settled`, and where taps run in shadow only when these have ended, too */
+  | {
+      readonly type: 'traced'
+      readonly callId: string
+      readonly owner: ServerKey | null
+      readonly outcome: CallOutcome<Method>
+      readonly trace: CallTrace
+    }
   | { readonly type: 'resources_changed'; readonly owner: ServerKey }
   | { readonly type: 'prompts_changed'; readonly owner: ServerKey }
   /** a server says that what it asked for by URL is done */

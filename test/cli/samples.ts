@@ -27,6 +27,7 @@ export const trace = (text = 'x'): CallTrace => ({
       durationMs: 1.25,
     },
   ],
+  shadow: [{ plugin: text, wouldHave: ['refused'] }],
   approval: { source: 'mode', waitedMs: 0 },
   metaKeys: [{ key: text, by: text }],
   connection: { id: text, reused: true },

@@ -18,6 +18,21 @@ test('a session tells of servers, tools, questions and ends, in the order in whi
   expect(events.filter((event) => 'callId' in event)).toMatchObject([{ callId: 'c1' }, { callId: 'c1' }, { callId: 'c1' }])
 })
 
+test('the whole trace of a call that has one is told after its end, once', async () => {
+  await using t = await open([plugin(({ hooks }) => hooks.approve.tap('looks', () => {}))])
+  const events: SessionEvent[] = []
+  t.session.subscribe((event) => events.push(event))
+  await t.callTool(REQUEST, { callId: 'without' })
+  const outcome = await t.callTool(REQUEST, { callId: 'with', trace: true })
+  const ends = events.filter(({ type }) => type === 'settled' || type === 'traced')
+  expect(ends.map((event) => [event.type, 'callId' in event && event.callId])).toEqual([
+    ['settled', 'without'],
+    ['settled', 'with'],
+    ['traced', 'with'],
+  ])
+  expect(ends[2]).toMatchObject({ outcome, owner: outcome.owner, trace: { taps: [{ tap: 'looks', mode: 'enforce' }], shadow: [] } })
+})
+
 test('a listener that throws is a diagnostic, told once; the others are told all the same', async () => {
   await using t = await open()
   const seen: string[] = []
