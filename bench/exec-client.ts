@@ -1,5 +1,5 @@
 /** The floor of a call over exec-server: one process behind a bare WebSocket, without anything that could be left out. */
-import WebSocket from 'ws'
+import { WebSocket } from 'ws'
 
 type Settle = (result: unknown) => void
 

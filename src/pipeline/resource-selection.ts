@@ -4,10 +4,12 @@ import type { CatalogEntry, CatalogView } from '../servers/catalog.ts'
 import { DEFAULT_INSTALLATION, THREAD_WIDE } from '../servers/definition.ts'
 import { displayKey } from '../servers/key.ts'
 
-/** What such a request may say. null and the empty string count as left out. */
+/** What such a request may say; the empty string counts as left out. A model's arguments come without those that are null. */
 export interface ResourceQuery {
   readonly server?: string | null | undefined
+  /** null with a server: the thread-wide one, as in a call */
   readonly environmentId?: string | null | undefined
+  /** null with a server: the one without installation id */
   readonly installationId?: string | null | undefined
   readonly cursor?: string | null | undefined
 }
@@ -34,6 +36,8 @@ export function selectUnscoped(view: CatalogView, query: ResourceQuery): Resourc
 /** The rules of a session with several environments. Throws AMBIGUOUS_SERVER, UNKNOWN_SERVER, CALL_INVALID_REQUEST. */
 export function selectScoped(view: CatalogView, selected: readonly string[], query: ResourceQuery): ResourceSelection {
   const server = serverOf(query)
+  const environmentId = query.environmentId === null ? THREAD_WIDE : query.environmentId
+  const installationId = query.installationId === null ? DEFAULT_INSTALLATION : query.installationId
   if (server === null) {
     if (query.environmentId) throw new TaplineError('CALL_INVALID_REQUEST', 'environment_id can only be used when a server is specified')
     return { servers: view.servers, isMerged: true }
@@ -42,8 +46,8 @@ export function selectScoped(view: CatalogView, selected: readonly string[], que
   const wide = named.filter(({ key }) => key.environmentId === null)
   const scoped = named.filter(({ key }) => key.environmentId !== null)
   let fits: readonly CatalogEntry[]
-  if (query.environmentId) {
-    const id = query.environmentId.trim()
+  if (environmentId) {
+    const id = environmentId.trim()
     const inEnvironment = scoped.filter(({ key }) => key.environmentId === id)
     // a thread-wide server answers to its selector, and to the environment where it executes unless another server has that name there
     fits =
@@ -57,8 +61,8 @@ export function selectScoped(view: CatalogView, selected: readonly string[], que
   } else if (scoped.length > 0 && selected.length > 1) {
     throw ambiguous(`environment_id is required for MCP server '${server}' when multiple environments are selected`, scoped)
   } else fits = named
-  if (query.installationId) {
-    const wanted = query.installationId === DEFAULT_INSTALLATION ? null : query.installationId
+  if (installationId) {
+    const wanted = installationId === DEFAULT_INSTALLATION ? null : installationId
     fits = fits.filter(({ key }) => key.installationId === wanted)
   }
   if (fits.length === 0) throw unknown(server, named)

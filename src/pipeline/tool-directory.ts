@@ -64,7 +64,7 @@ export class ToolDirectory {
   }
 
   /**
-   * What a name stands for, after listing the servers that could have it.
+   * What a name stands for, after listing the servers that could have it; a tool that is disabled is found too.
    * Rejects with UNKNOWN_TOOL, or with the error of the one server that could not be listed.
    */
   async load(
@@ -74,9 +74,13 @@ export class ToolDirectory {
     signal: AbortSignal,
   ): Promise<Located> {
     const flat = namespace === undefined ? name : `${namespace}__${name}`
+    const isMeant = ({ key }: CatalogEntry, tool: string): boolean => this.#table.nameOf(key, tool).name === flat
     const candidates = this.#view.servers.filter(
       ({ key, registration }) => registration.policy.enabled && registration.problem === null && this.#table.mayName(key, flat),
     )
+    // a tool that the configuration names and takes away needs no start of its server; with several servers it may be another's too
+    const [only] = candidates.length === 1 ? candidates : []
+    if (only !== undefined) for (const tool of only.registration.policy.disabledTools) if (isMeant(only, tool)) return { entry: only, tool }
     const listings = await Promise.allSettled(candidates.map((entry) => currentList(connection(entry), signal)))
     let failure: TaplineError | null = null
     for (const [index, listing] of listings.entries()) {
@@ -85,6 +89,9 @@ export class ToolDirectory {
     }
     const found = this.find(name, namespace)
     if (found !== null) return found
+    for (const entry of candidates)
+      for (const tool of this.#listed.get(entry.key)?.tools.keys() ?? [])
+        if (!toolIsEnabled(entry.registration.policy, tool) && isMeant(entry, tool)) return { entry, tool }
     if (failure !== null) throw failure
     const near = nearest(flat, this.#table.names())
     const hint =

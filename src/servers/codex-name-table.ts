@@ -3,6 +3,7 @@ import type { CodexNamingOptions } from './codex-naming.ts'
 import { codexNames, codexNamespace } from './codex-naming.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { ServerKey } from './key.ts'
+import type { ToolName } from './naming-scheme.ts'
 import { nameCollision, type NamedTool, type Names } from './name-table.ts'
 
 interface Current {
@@ -47,6 +48,10 @@ export class CodexNameTable implements Names {
   /** The one that its tools have, or would have. */
   namespace(owner: ServerKey): string {
     return this.#names().byOwner.get(owner)?.[0]?.namespace ?? codexNamespace(owner, this.#options)
+  }
+
+  nameOf(owner: ServerKey, tool: string): ToolName {
+    return codexNames([{ owner, tool }], this.#options)[0] as NamedTool
   }
 
   /** Every server may be the one: its namespace may be cut, or have a hash once the others are known. */

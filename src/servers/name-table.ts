@@ -24,6 +24,8 @@ export interface Names {
   /** The offered tools of a server. */
   of(owner: ServerKey): readonly NamedTool[]
   namespace(owner: ServerKey): string
+  /** The name that a tool has, or would have as the only one of its server. */
+  nameOf(owner: ServerKey, tool: string): ToolName
   /** False where no tool of the server can have this flat name. */
   mayName(owner: ServerKey, name: string): boolean
   /** Every offered name. */
@@ -81,7 +83,6 @@ export class NameTable implements Names {
     return (this.#byOwner.get(owner) ?? []).filter(({ name }) => !this.#collisions.has(name))
   }
 
-  /** The name of a tool, offered or not. */
   nameOf(owner: ServerKey, tool: string): ToolName {
     return this.#naming.tool(owner, tool)
   }

@@ -184,3 +184,44 @@ test('a tool that is gone is refused before it is sent', async () => {
     expect(await t.callTool(request)).toMatchObject({ outcome: 'invalid_request', code: 'UNKNOWN_TOOL', sent: 'no' })
   expect(t.sent.map(({ method }) => method)).not.toContain('tools/call')
 })
+
+test.each(['stable', 'codex'] as const)(
+  'a disabled tool that is called by its visible name is said to be disabled (%s)',
+  async (scheme) => {
+    const all = { tools: { read: {}, drop: {}, 'odd name': {} } }
+    const options = {
+      naming: { scheme },
+      features: { multi_environment_mcp: true },
+      environments: { a: { db: all } },
+      threadWide: { db: all },
+    }
+    await using open = await openTestRuntime(options)
+    const names = (await open.session.listTools()).tools
+    for (const filter of [{ disabledTools: ['drop', 'odd name'] }, { enabledTools: ['read'] }]) {
+      await using t = await openTestRuntime({ ...options, policies: { db: filter } })
+      for (const { name, namespace, nameInNamespace, owner, tool } of names.filter((one) => one.tool !== 'read')) {
+        const bySelector = await t.callTool({ server: owner.name, environmentId: owner.environmentId, tool })
+        const words = {
+          outcome: 'refused',
+          code: 'CALL_TOOL_DISABLED',
+          sent: 'no',
+          tool,
+          message: (bySelector as { message: string }).message,
+        }
+        expect(bySelector).toMatchObject(words)
+        expect(String((await t.callTool({ name })).owner)).toBe(String(owner))
+        expect(await t.callTool({ name })).toMatchObject(words)
+        expect(await t.callTool({ name: nameInNamespace, namespace })).toMatchObject(words)
+      }
+      expect((await t.session.listTools()).tools.map(({ tool }) => tool)).toEqual(['read', 'read'])
+    }
+    // what is in no list and no filter is unknown
+    expect(await open.callTool({ name: `${names[0]!.namespace}__nope` })).toMatchObject({ code: 'UNKNOWN_TOOL' })
+  },
+)
+
+test('a tool that the configuration takes away by name is refused without a start of its server', async () => {
+  await using t = await openTestRuntime({ threadWide: { db: { tools: { drop: {} } } }, policies: { db: { disabledTools: ['drop'] } } })
+  expect(await t.callTool({ name: 'mcp__db__drop' })).toMatchObject({ code: 'CALL_TOOL_DISABLED', owner: { name: 'db' } })
+  expect(t.sent).toEqual([])
+})

@@ -76,6 +76,27 @@ test('a thread-wide server never needs an environment, and answers to the one wh
   }
 })
 
+test('null means the server without an environment or an installation id, as in a call', async () => {
+  const place = (text: string) => ({ resources: { 'mem://same': text }, prompts: { where: () => text } })
+  await using t = await openTestRuntime({
+    features: { multi_environment_mcp: true },
+    environments: { a: { probe: place('a'), only: place('only') }, b: {} },
+    threadWide: { probe: place('wide') },
+  })
+  const { session } = t
+  const wide = { server: 'probe', environmentId: null }
+  expect((await session.readResource({ ...wide, uri: 'mem://same' })).contents).toMatchObject([{ text: 'wide' }])
+  expect((await session.listResources(wide)).items).toMatchObject([{ owner: { environmentId: null } }])
+  expect((await session.getPrompt({ ...wide, prompt: 'where' })).messages).toMatchObject([{ content: { text: 'wide' } }])
+  expect((await session.listResources({ ...wide, installationId: null })).items).toHaveLength(1)
+  // left out it is either, and one of an environment is no thread-wide one
+  await expect(session.readResource({ server: 'probe', uri: 'mem://same' })).rejects.toMatchObject({ code: 'AMBIGUOUS_SERVER' })
+  for (const request of [{ server: 'only', environmentId: null }])
+    await expect(session.readResource({ ...request, uri: 'mem://same' })).rejects.toMatchObject({ code: 'UNKNOWN_SERVER' })
+  // without a server there is nothing to choose from
+  expect((await session.listResources({ environmentId: null })).items).toHaveLength(3)
+})
+
 test('one environment selected: its servers need no environment', async () => {
   await using t = await three()
   const session = await t.openSession({ environments: ['b'] })
