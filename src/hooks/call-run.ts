@@ -45,6 +45,8 @@ export class CallRun implements Cancellation {
   /** keys of `_meta`: key → value and the plugin that set it; null: the caller */
   patch: Map<string, { readonly value: Json; readonly by: { readonly plugin: string; readonly instance: object } | null }> | null = null
   sent: 'no' | 'yes' | 'unknown' = 'no'
+  /** what taps want to have said to the model beside the result */
+  additionalContext: string[] | null = null
   /** the call has its outcome: whatever still runs must not do anything any more */
   ended: TaplineError | null = null
   /** an attempt on the owner: it ends the call even where another tap swallowed it */

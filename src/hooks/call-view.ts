@@ -41,12 +41,16 @@ interface Common<M extends Method> {
   readonly question: PolicyQuestion | null
   /** deeply frozen on first read */
   readonly arguments: JsonObject
+  /** id of the plugin package that brings the server, or null */
+  readonly pluginId: string | null
 }
 export interface ToolCall extends Common<'tools/call'> {
   /** raw name, as the server calls it */
   readonly tool: string
   readonly annotations: ToolAnnotations
   readonly title: string
+  /** the visible name first, then the others by which a guard may know the tool, `mcp__<server>__<tool>` among them: the same whatever flags are set */
+  readonly names: readonly string[]
 }
 export interface ResourceReadCall extends Common<'resources/read'> {
   readonly uri: string

@@ -66,7 +66,7 @@ class Layer implements Deadline {
     this.#wheel = wheel
     this.#inner = inner
     this.#view = new TapView(run, step)
-    this.#context = new LiveTapContext(run)
+    this.#context = new LiveTapContext(run, step)
     this.#started = run.trace === null ? 0 : performance.now()
     this.#msLeft = step.timeoutMs
   }
@@ -183,6 +183,11 @@ class Layer implements Deadline {
 
   #end(error: TaplineError): void {
     if (error.code === 'HOOK_CHANGED_OWNER') return this.#violated(error)
+    // a decision about the result is no failure
+    if (error.code === 'CALL_REFUSED') {
+      this.#step.trace(this.#run, 'deny', this.#started, error.data?.['reason'] as string)
+      return this.#reject(error)
+    }
     this.#step.trace(this.#run, error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', this.#started, error.message, this.#step.blocks)
     if (this.#step.blocks) return this.#reject(error)
     this.#run.context.log(error.message)

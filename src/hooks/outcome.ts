@@ -25,6 +25,8 @@ interface Ended {
   /** did anything reach the server: it may have run for 'yes' and 'unknown' */
   readonly sent: 'no' | 'yes' | 'unknown'
   readonly forModel: ForModel
+  /** what hooks want to have told to the model beside it, in their order; left out where there is nothing. The conversation is the host's */
+  readonly additionalContext?: readonly string[]
   /** where a trace was asked for */
   readonly trace?: CallTrace
 }
@@ -70,6 +72,6 @@ export type CallOutcome<M extends Method = 'tools/call'> =
       readonly rawResult?: Json
       readonly rpcError?: { readonly code: number; readonly data: Json }
     })
-  /** a dispatch tap failed after the call was sent */
-  | (Failed & { readonly outcome: 'result_withheld'; readonly hook: PipelineHook; readonly tap: string })
+  /** a dispatch tap failed after the call was sent, or refused its result: then there is a `reason` */
+  | (Failed & { readonly outcome: 'result_withheld'; readonly hook: PipelineHook; readonly tap: string; readonly reason?: string })
   | (Failed & { readonly outcome: 'invalid_request'; readonly candidates: readonly ServerKey[] })

@@ -83,6 +83,10 @@ export interface TapContext {
   readonly session: string
   /** a line for the host's log; secrets are redacted */
   log(line: string): void
+  /** a remark for the trace of this call, where there is one; secrets are redacted */
+  note(text: string): void
+  /** text that the host gets with the outcome, as `additionalContext`, to tell its model; nothing once the tap has ended */
+  addContext(text: string): void
 }
 
 type Name<M extends Method> = string | TapOptions<M>

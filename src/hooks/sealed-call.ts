@@ -3,6 +3,7 @@ import type { Connection, ToolRecord } from '../connections/connection.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { Method } from '../mcp.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
+
 import type { Environment, Governance } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { PolicyQuestion } from './call-view.ts'
@@ -23,6 +24,8 @@ export interface Sealing {
   readonly sessionId: string
   readonly flags: CapturedFlags
   readonly catalogGeneration: number
+  /** knows the names of tools; asked only where a tap reads them */
+  readonly naming: { namesOf(owner: ServerKey, tool: string): readonly string[] }
 }
 
 /** Everything that cannot change about a call, in private fields; made by the resolver and by nobody else. */
@@ -80,6 +83,10 @@ export class SealedCall {
   }
   get sessionId(): string {
     return this.#sealing.sessionId
+  }
+  /** of the tool; see guardNames */
+  get names(): readonly string[] {
+    return this.#sealing.naming.namesOf(this.owner, this.target)
   }
   get flags(): CapturedFlags {
     return this.#sealing.flags

@@ -2,16 +2,19 @@
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { CallRun } from './call-run.ts'
 import type { TapContext } from './plugin.ts'
+import type { ViewOwner } from './tap-view.ts'
 
 /** Small on purpose: the signal is made only where a tap reads it. */
 export class LiveTapContext implements TapContext {
   readonly #run: CallRun
+  readonly #tap: ViewOwner
   #own: AbortController | null = null
   #signal: AbortSignal | null = null
   #isOver = false
 
-  constructor(run: CallRun) {
+  constructor(run: CallRun, tap: ViewOwner) {
     this.#run = run
+    this.#tap = tap
     Object.freeze(this)
   }
 
@@ -42,6 +45,16 @@ export class LiveTapContext implements TapContext {
   get log(): (line: unknown) => void {
     const { context } = this.#run
     return (line) => context.log(String(line))
+  }
+  get note(): (text: unknown) => void {
+    const { hook, name, plugin } = this.#tap
+    return (text) => this.#run.trace?.note(Object.freeze({ hook, tap: name, plugin, text: String(text) }))
+  }
+  get addContext(): (text: unknown) => void {
+    return (text) => {
+      if (this.#isOver || this.#run.ended !== null) return
+      ;(this.#run.additionalContext ??= []).push(String(text))
+    }
   }
 }
 // nobody gets at the class through a context

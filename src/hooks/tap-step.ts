@@ -7,6 +7,7 @@ import type { CallRun } from './call-run.ts'
 import { HookError } from './hook-error.ts'
 import { LiveTapContext } from './tap-context.ts'
 import type { CallFilter } from './tap-filter.ts'
+import { TapProblem } from './tap-problem.ts'
 import type { TapSpec } from './tap-spec.ts'
 import type { TapTrace } from './trace.ts'
 import { changedOwner, TapView } from './tap-view.ts'
@@ -56,7 +57,7 @@ export class TapStep {
       if (this.hook === 'attachMetadata') run.arguments.own()
       // without `this`: a tap must not get hold of its step
       const { fn } = this
-      value = fn(view, new LiveTapContext(run))
+      value = fn(view, new LiveTapContext(run, this))
     } catch (error) {
       this.failed(run, view, this.#thrown(run, error), started)
       return
@@ -140,7 +141,8 @@ Object.freeze(TapStep.prototype)
 
 /** The error for something that a tap threw or rejected with. Only our own errors about exactly this tap and call keep their code. */
 export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineError {
-  return HookError.isOf(thrown, step, run.id) ? thrown : step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
+  if (HookError.isOf(thrown, step, run.id)) return thrown
+  return TapProblem.read(thrown, step, run) ?? step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
 }
 
 /** The error itself where our own reading of a return made it; a getter or a Proxy may throw anything. */

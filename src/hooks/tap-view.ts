@@ -104,6 +104,13 @@ export class TapView {
   get title(): string | undefined {
     return this.#run.sealed.tool?.title
   }
+  get names(): readonly string[] | undefined {
+    const call = this.#run.sealed
+    return call.method === 'tools/call' ? call.names : undefined
+  }
+  get pluginId(): string | null {
+    return this.#run.sealed.entry.registration.provenance.pluginId
+  }
   get uri(): string | undefined {
     return this.#run.method === 'resources/read' ? (this.#run.arguments.read()['uri'] as string) : undefined
   }

@@ -2,7 +2,7 @@
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { PipelineHook } from './outcome.ts'
-import type { CallTrace, ShadowEffect, ShadowSummary, TapTrace } from './trace.ts'
+import type { CallTrace, ShadowEffect, ShadowSummary, TapTrace, TraceNote } from './trace.ts'
 
 type Approval = NonNullable<CallTrace['approval']>
 
@@ -23,6 +23,7 @@ const NONE: readonly ShadowSummary[] = Object.freeze([])
 /** Written by the core while the call runs; read once, when it is over. */
 export class TraceRecorder {
   readonly #taps: TapTrace[] = []
+  readonly #notes: TraceNote[] = []
   readonly #metaKeys: { readonly key: string; readonly by: string }[] = []
   readonly #timings: Partial<Record<PipelineHook | 'queue' | 'server', number>> = {}
   readonly #flags: CapturedFlags
@@ -51,6 +52,10 @@ export class TraceRecorder {
     for (const effect of effects) known.add(effect)
     all.set(plugin, known)
   }
+  /** A remark of a tap; 100 of a call are kept, each cut to 2,000 characters. */
+  note(note: TraceNote): void {
+    if (this.#notes.length < 100) this.#notes.push(Object.freeze({ ...note, text: this.#redact(note.text.slice(0, 2000)) }))
+  }
   approval(source: Approval['source'], waitedMs = 0): void {
     this.#approval = Object.freeze({ source, waitedMs })
   }
@@ -71,6 +76,7 @@ export class TraceRecorder {
       candidates: Object.freeze([...this.#candidates]),
       taps: Object.freeze([...this.#taps]),
       shadow: this.#shadow === null ? NONE : summaries(this.#shadow),
+      ...(this.#notes.length > 0 && { notes: Object.freeze([...this.#notes]) }),
       approval: this.#approval,
       metaKeys: Object.freeze([...this.#metaKeys]),
       connection: this.#connection,

@@ -1,4 +1,5 @@
 /** What a call leaves behind for people: every tap with its decision, where the approval came from, what was added. */
+import type { HookName } from '../errors.ts'
 import type { FlagDetails } from '../flags/flag.ts'
 import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
@@ -59,12 +60,22 @@ export interface ShadowSummary {
   readonly wouldHave: readonly ShadowEffect[]
 }
 
+/** A remark of a tap about the call. */
+export interface TraceNote {
+  readonly hook: HookName
+  readonly tap: string
+  readonly plugin: string
+  readonly text: string
+}
+
 export interface CallTrace {
   readonly candidates: readonly ServerKey[]
   /** in the order in which they ended; those in shadow may end after the call */
   readonly taps: readonly TapTrace[]
   /** every plugin of which a tap ran in shadow */
   readonly shadow: readonly ShadowSummary[]
+  /** in the order in which taps made them; left out where there are none */
+  readonly notes?: readonly TraceNote[]
   readonly approval: {
     readonly source: 'not_needed' | 'tap' | 'mode' | 'remembered' | 'reviewer' | 'person'
     readonly waitedMs: number

@@ -55,7 +55,9 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
   const { code, data = {} } = error
   const text = (value: string): string => run.host.secrets.redact(value)
   const common = { code, message: text(error.message), remedy: text(error.remedy) }
-  const kind: Kind = HOOK_FAILURES.has(code) && run.sent !== 'no' ? 'result_withheld' : (KINDS[code] ?? 'server_failed')
+  // what a tap refuses after the call was sent is the result
+  const isOfHook = HOOK_FAILURES.has(code) || (code === 'CALL_REFUSED' && error.hook === 'dispatch')
+  const kind: Kind = isOfHook && run.sent !== 'no' ? 'result_withheld' : (KINDS[code] ?? 'server_failed')
   const hook = (error.hook ?? run.phase) as PipelineHook
   const tap = error.tap ?? ''
   const more = ((): object => {
@@ -87,7 +89,7 @@ export function failed(run: PipelineRun, error: TaplineError): CallOutcome<Metho
           ...(typeof data['rpcCode'] === 'number' && { rpcError: { code: data['rpcCode'], data: (data['rpcData'] ?? null) as Json } }),
         }
       case 'result_withheld':
-        return { hook, tap }
+        return { hook, tap, ...(code === 'CALL_REFUSED' && { reason: text(String(data['reason'])) }) }
       case 'invalid_request':
         return { candidates: (data['keys'] as readonly ServerKey[] | undefined) ?? [] }
       default:
@@ -110,7 +112,9 @@ function forModel(kind: Kind, message: string, more: { readonly by?: string; rea
     case 'refused':
       return more.by === 'tap_failure' ? 'The call was blocked because a guard could not judge it.' : `The call was refused: ${more.reason}`
     case 'result_withheld':
-      return 'The call ran, but its result is withheld because a guard could not judge it. Do not assume that nothing happened.'
+      return more.reason !== undefined
+        ? `The call ran, but its result is withheld: ${more.reason}`
+        : 'The call ran, but its result is withheld because a guard could not judge it. Do not assume that nothing happened.'
     case 'ownership_violation':
       return 'The call was blocked because a plugin tried to move it to another server.'
     case 'no_approver':
@@ -131,6 +135,7 @@ class Ended {
   readonly sent: PipelineRun['sent']
   readonly durationMs: number
   declare readonly trace?: CallTrace
+  declare readonly additionalContext?: readonly string[]
 
   constructor(run: PipelineRun, outcome: CallOutcome['outcome']) {
     this.outcome = outcome
@@ -139,6 +144,8 @@ class Ended {
     this.tool = run.located?.tool ?? null
     this.sent = run.sent
     this.durationMs = performance.now() - run.began
+    if (run.additionalContext !== null)
+      this.additionalContext = Object.freeze(run.additionalContext.map((text) => run.host.secrets.redact(text)))
     if (run.trace !== null && (run.options.trace === true || run.host.traceAll)) this.trace = run.trace.read()
   }
 }

@@ -73,6 +73,7 @@ function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, tar
       sessionId: run.host.sessionId,
       flags: run.host.flags,
       catalogGeneration: run.host.catalogGeneration,
+      naming: run.host.resolver,
     }),
   )
 }

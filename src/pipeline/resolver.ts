@@ -2,11 +2,20 @@
 import type { Connection } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { CatalogEntry, CatalogView } from '../servers/catalog.ts'
+import type { ServerKey } from '../servers/key.ts'
+import { guardNames } from '../servers/guard-names.ts'
 import type { Names } from '../servers/name-table.ts'
 import { selectServer } from '../servers/selector.ts'
 import type { ResourceQuery, ResourceSelection } from './resource-selection.ts'
 import type { PipelineRequest } from './request.ts'
 import { type Located, ToolDirectory } from './tool-directory.ts'
+
+/** How tools are named. */
+export interface NamingChoice {
+  readonly scheme: 'stable' | 'codex'
+  /** of the scheme `stable` */
+  readonly maxLength: number
+}
 
 /** What a resolver may ask of the session. */
 export interface ResolverContext {
@@ -22,6 +31,8 @@ export interface Resolver {
   readonly takesEnvironment: boolean
   /** Synchronous where nothing has to be started. Throws or rejects with AMBIGUOUS_SERVER, UNKNOWN_SERVER, UNKNOWN_TOOL, UNKNOWN_ARGUMENT, CALL_INVALID_REQUEST. */
   locate(request: PipelineRequest, context: ResolverContext): Located | Promise<Located>
+  /** The names by which guards may know a tool, the visible one first. */
+  namesOf(owner: ServerKey, tool: string): readonly string[]
   /** Which servers a request for resources means (spec 40). Throws like `locate`. */
   selectForResources(query: ResourceQuery): ResourceSelection
 }
@@ -32,9 +43,16 @@ export abstract class BaseResolver implements Resolver {
   readonly directory: ToolDirectory
   abstract readonly takesEnvironment: boolean
 
-  constructor(view: CatalogView, names: Names) {
+  readonly #naming: NamingChoice
+
+  constructor(view: CatalogView, names: Names, naming: NamingChoice) {
     this.view = view
     this.directory = new ToolDirectory(view, names)
+    this.#naming = naming
+  }
+
+  namesOf(owner: ServerKey, tool: string): readonly string[] {
+    return guardNames(owner, tool, this.directory.of(owner).find((named) => named.tool === tool)?.name ?? null, this.#naming)
   }
 
   abstract selectForResources(query: ResourceQuery): ResourceSelection

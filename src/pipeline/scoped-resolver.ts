@@ -1,4 +1,5 @@
 /** The resolver of sessions with `multi_environment_mcp`: servers of one name live side by side, each under its environment. */
+import type { NamingChoice } from './resolver.ts'
 import { BaseResolver } from './resolver.ts'
 import type { ResourceQuery, ResourceSelection } from './resource-selection.ts'
 import { selectScoped } from './resource-selection.ts'
@@ -10,8 +11,8 @@ export class ScopedResolver extends BaseResolver {
   override readonly takesEnvironment = true
   readonly #selected: readonly string[]
 
-  constructor(view: CatalogView, names: Names, selected: readonly string[]) {
-    super(view, names)
+  constructor(view: CatalogView, names: Names, naming: NamingChoice, selected: readonly string[]) {
+    super(view, names, naming)
     this.#selected = selected
   }
 

@@ -6,22 +6,15 @@ import { CodexNameTable } from '../servers/codex-name-table.ts'
 import type { Names } from '../servers/name-table.ts'
 import { NameTable } from '../servers/name-table.ts'
 import { StableNaming } from '../servers/stable-naming.ts'
-import type { Resolver } from './resolver.ts'
+import type { NamingChoice, Resolver } from './resolver.ts'
 import { ScopedResolver } from './scoped-resolver.ts'
 import { UnscopedResolver } from './unscoped-resolver.ts'
-
-/** How tools are named. */
-export interface NamingChoice {
-  readonly scheme: 'stable' | 'codex'
-  /** of the scheme `stable` */
-  readonly maxLength: number
-}
 
 /** The resolver for a session's flags, over the servers that its environments show. */
 export function selectResolver(flags: CapturedFlags, catalog: Catalog, selected: readonly string[], naming: NamingChoice): Resolver {
   return flags.get(MULTI_ENVIRONMENT_MCP)
-    ? new ScopedResolver(catalog.view('scoped', selected), namesOf(naming, true), selected)
-    : new UnscopedResolver(catalog.view('unscoped', selected), namesOf(naming, false))
+    ? new ScopedResolver(catalog.view('scoped', selected), namesOf(naming, true), naming, selected)
+    : new UnscopedResolver(catalog.view('unscoped', selected), namesOf(naming, false), naming)
 }
 
 function namesOf({ scheme, maxLength }: NamingChoice, scoped: boolean): Names {

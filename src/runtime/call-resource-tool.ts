@@ -50,6 +50,7 @@ export async function callResourceTool(
     ),
     fieldsOf,
   )
+  const context = outcomes.flatMap(({ additionalContext = [] }) => additionalContext)
   const whole = {
     outcome: 'completed' as const,
     code: 'OK' as const,
@@ -58,6 +59,7 @@ export async function callResourceTool(
     tool: null,
     durationMs: performance.now() - began,
     sent: sentOf(outcomes),
+    ...(context.length > 0 && { additionalContext: Object.freeze(context) }),
   }
   return within(
     session,

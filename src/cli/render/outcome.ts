@@ -19,6 +19,7 @@ export function outcomeJson(outcome: CallOutcome, asked: string | null): Readonl
     message: failed === null ? null : failed.message,
     ...(failed === null ? {} : { remedy: failed.remedy }),
     ...detailsOf(outcome),
+    ...(outcome.additionalContext !== undefined && { additionalContext: outcome.additionalContext }),
     callId: outcome.callId,
     durationMs: outcome.durationMs,
     ...(outcome.trace === undefined ? {} : { trace: traceJson(outcome.trace) }),
@@ -41,7 +42,7 @@ function detailsOf(outcome: CallOutcome): Readonly<Record<string, unknown>> {
     case 'authority_changed':
       return { what: outcome.what }
     case 'result_withheld':
-      return { hook: outcome.hook, tap: outcome.tap }
+      return { hook: outcome.hook, tap: outcome.tap, ...(outcome.reason !== undefined && { reason: outcome.reason }) }
     case 'server_failed':
       return outcome.rawResult === undefined ? {} : { rawResult: outcome.rawResult }
     case 'completed':

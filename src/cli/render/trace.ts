@@ -18,6 +18,10 @@ export function traceText(trace: CallTrace, paint: Paint): string {
   }
   part('candidates', trace.candidates.map((key) => `  ${ownerText(key)}`).join('\n'))
   part('taps', table(trace.taps.map((tap) => tapRow(tap))))
+  part(
+    'notes',
+    table((trace.notes ?? []).map(({ hook, tap, plugin, text }) => ['', hook, visibleLine(tap), visibleLine(plugin), visibleLine(text)])),
+  )
   if (trace.approval !== null) part('approval', `  ${trace.approval.source}, waited ${ms(trace.approval.waitedMs)}`)
   part('_meta', table(trace.metaKeys.map(({ key, by }) => ['', visibleLine(key), visibleLine(by)])))
   if (trace.connection !== null) part('connection', `  ${visibleLine(trace.connection.id)}${trace.connection.reused ? ', reused' : ''}`)
