@@ -8,7 +8,7 @@ export default defineConfig({
     exclude: ['test/real/**', 'test/chaos/**'],
     setupFiles: ['test/state-folder.ts'],
     reporters: reporters(),
-    maxWorkers: os.availableParallelism() + 1, // the tests wait for child processes more than they compute
+    maxWorkers: os.availableParallelism() + 3, // the tests wait for child processes more than they compute
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },
