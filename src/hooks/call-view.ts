@@ -47,7 +47,10 @@ interface Common<M extends Method> {
 export interface ToolCall extends Common<'tools/call'> {
   /** raw name, as the server calls it */
   readonly tool: string
+  /** what the server says of the tool, believed or not */
   readonly annotations: ToolAnnotations
+  /** whether the host believes the annotations (`trustAnnotations` of the server) */
+  readonly annotationsTrusted: boolean
   readonly title: string
   /** the visible name first, then the others by which a guard may know the tool, `mcp__<server>__<tool>` among them: the same whatever flags are set */
   readonly names: readonly string[]

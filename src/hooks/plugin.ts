@@ -31,8 +31,9 @@ export interface Rewrite {
 }
 type ExactRewrite<R> = R extends Rewrite ? { readonly [K in Exclude<keyof R, 'arguments'>]: Misuse<K> } : unknown
 
-/** Keys for `_meta`: `prefix/name`, as MCP wants them. */
-export type MetadataPatch = { readonly [key: `${string}/${string}`]: Json }
+/** Keys for `_meta`: `prefix/name`, as MCP wants them, and the three of W3C trace context, which have no prefix. */
+export type MetadataPatch = { readonly [key: `${string}/${string}`]: Json } & { readonly [K in TraceContextKey]?: string }
+type TraceContextKey = 'traceparent' | 'tracestate' | 'baggage'
 type ReservedPrefix = 'codex' | `${'' | `${string}.`}${'mcp' | 'modelcontextprotocol'}${'' | `.${string}`}`
 type ExactMetadata<P> = {
   // a computed key is only a `string` to the compiler: left to the check at run time
@@ -40,7 +41,9 @@ type ExactMetadata<P> = {
     ? Json
     : K extends `${ReservedPrefix}/${string}`
       ? ReservedKey
-      : K extends `${string}/${string}`
+      : K extends TraceContextKey
+        ? string
+        : K extends `${string}/${string}`
         ? Json
         : K extends OwnershipKey
           ? NamesTheOwner
@@ -168,6 +171,8 @@ export interface HookPorts {
     readonly environmentIds: readonly string[]
     readonly flags: CapturedFlags
     readonly signal: AbortSignal
+    /** The value with the secrets of the configuration taken out of every text in it: for whatever a plugin writes somewhere. */
+    redact<T extends Json>(value: T): T
   }
 }
 

@@ -10,6 +10,9 @@ const PREFIXED =
   /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\/[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const MCP_LABELS: ReadonlySet<string> = new Set(['mcp', 'modelcontextprotocol'])
 
+/** Trace context by W3C. MCP (SEP-414) takes these three out of what it says of prefixes. */
+const TRACE_CONTEXT: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
+
 /** True for the keys that only the pipeline writes: `codex/*` and `progressToken`. */
 function isOurs(key: string): boolean {
   return key === 'progressToken' || key.startsWith('codex/')
@@ -30,7 +33,7 @@ export function isReservedKey(key: string): boolean {
 export function metaKeyProblem(key: string): MetaKeyProblem | null {
   if (OWNERSHIP_KEYS.has(key)) return 'ownership'
   if (isReservedKey(key)) return 'reserved'
-  return PREFIXED.test(key) ? null : 'needs_prefix'
+  return PREFIXED.test(key) || TRACE_CONTEXT.has(key) ? null : 'needs_prefix'
 }
 
 /** A caller's `_meta` without the keys of the pipeline, in the caller's order, and the keys that were dropped. */

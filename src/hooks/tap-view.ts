@@ -101,6 +101,10 @@ export class TapView {
   get annotations(): object | undefined {
     return this.#run.sealed.tool?.annotations
   }
+  get annotationsTrusted(): boolean | undefined {
+    const call = this.#run.sealed
+    return call.method === 'tools/call' ? call.entry.registration.policy.trustAnnotations : undefined
+  }
   get title(): string | undefined {
     return this.#run.sealed.tool?.title
   }

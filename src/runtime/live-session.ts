@@ -31,6 +31,7 @@ import type { LiveRuntime } from './live-runtime.ts'
 import { complete, getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
 import { SessionConnections } from './session-connections.ts'
+import { sessionFacts } from './session-facts.ts'
 import { SessionLessee } from './session-lessee.ts'
 import { SessionReporter } from './session-reporter.ts'
 import type { SessionPlaces } from './session-places.ts'
@@ -133,7 +134,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
       environment: (environmentId) => this.environment(environmentId)?.base,
       onChange: (entry, connection, isNew) => this.#changed(entry, connection, isNew),
     })
-    const session = Object.freeze({ id: this.id, environmentIds: this.selected, flags, signal: this.#ended.signal })
+    const session = sessionFacts(this, flags, this.#ended.signal)
     this.#hooks = buildHooks(
       entries,
       session,

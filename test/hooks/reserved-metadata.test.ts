@@ -34,12 +34,15 @@ test.each([
   'codexx/state',
   'com.codex/state',
   'a-1.b2/c_d.e-f',
+  'traceparent',
+  'tracestate',
+  'baggage',
 ])('%s is free', (key) => {
   expect(isReservedKey(key)).toBe(false)
   expect(metaKeyProblem(key)).toBeNull()
 })
 
-test.each(['ticket', '', '/', '/x', 'x/', 'threadId', '1a.com/x', 'a..b/x', 'a-/x', 'a b/x', 'a/b/c', 'a/-b', '__proto__', 'a/b\n'])(
+test.each(['ticket', 'Traceparent', 'tracecontext', '', '/', '/x', 'x/', 'threadId', '1a.com/x', 'a..b/x', 'a-/x', 'a b/x', 'a/b/c', 'a/-b', '__proto__', 'a/b\n'])(
   '%j needs a prefix',
   (key) => {
     expect(metaKeyProblem(key)).toBe('needs_prefix')
