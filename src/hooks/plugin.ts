@@ -44,10 +44,10 @@ type ExactMetadata<P> = {
       : K extends TraceContextKey
         ? string
         : K extends `${string}/${string}`
-        ? Json
-        : K extends OwnershipKey
-          ? NamesTheOwner
-          : NeedsPrefix
+          ? Json
+          : K extends OwnershipKey
+            ? NamesTheOwner
+            : NeedsPrefix
 }
 
 // ---- taps

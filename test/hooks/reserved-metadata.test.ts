@@ -42,12 +42,26 @@ test.each([
   expect(metaKeyProblem(key)).toBeNull()
 })
 
-test.each(['ticket', 'Traceparent', 'tracecontext', '', '/', '/x', 'x/', 'threadId', '1a.com/x', 'a..b/x', 'a-/x', 'a b/x', 'a/b/c', 'a/-b', '__proto__', 'a/b\n'])(
-  '%j needs a prefix',
-  (key) => {
-    expect(metaKeyProblem(key)).toBe('needs_prefix')
-  },
-)
+test.each([
+  'ticket',
+  'Traceparent',
+  'tracecontext',
+  '',
+  '/',
+  '/x',
+  'x/',
+  'threadId',
+  '1a.com/x',
+  'a..b/x',
+  'a-/x',
+  'a b/x',
+  'a/b/c',
+  'a/-b',
+  '__proto__',
+  'a/b\n',
+])('%j needs a prefix', (key) => {
+  expect(metaKeyProblem(key)).toBe('needs_prefix')
+})
 
 test('every ownership word is ownership', () => {
   expect(OWNERSHIP_KEYS.size).toBe(15)

@@ -69,7 +69,9 @@ export const retry: (options?: RetryOptions) => HookPlugin = definePlugin({
           const waitMs = Math.max(waitAfter(plan, attempt), isFailedStart(error) ? START_BACK_OFF_MS * 2 ** (attempt - 1) : 0)
           const isLate = performance.now() - began + waitMs > plan.totalMs
           if (attempt >= plan.attempts || isLate || context.signal.aborted || !mayRepeat(plan, call, error)) throw error
-          context.log(`${String(call.owner)}: attempt ${attempt + 1} of ${plan.attempts} in ${Math.round(waitMs)} ms, after ${codeOf(error)}`)
+          context.log(
+            `${String(call.owner)}: attempt ${attempt + 1} of ${plan.attempts} in ${Math.round(waitMs)} ms, after ${codeOf(error)}`,
+          )
           // what next() threw is how the call ends, also where it is cancelled meanwhile
           await after(waitMs, undefined, { signal: context.signal }).catch(() => {
             throw error

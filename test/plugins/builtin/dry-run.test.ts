@@ -40,7 +40,9 @@ test('no call is sent; the outcome and the answer say so', async () => {
 test('every method has an answer of its form', async () => {
   await using t = await open()
   const { session } = t
-  expect((await session.readResource({ server: 's', uri: 'a:b' })).contents).toMatchObject([{ uri: 'a:b', text: expect.stringContaining('Dry run') as string }])
+  expect((await session.readResource({ server: 's', uri: 'a:b' })).contents).toMatchObject([
+    { uri: 'a:b', text: expect.stringContaining('Dry run') as string },
+  ])
   expect((await session.getPrompt({ server: 's', prompt: 'ask' })).messages).toHaveLength(1)
   expect((await session.listResources({ server: 's' })).items).toEqual([])
   expect((await session.listResourceTemplates({ server: 's' })).items).toEqual([])
@@ -88,7 +90,9 @@ test('guards judge as always, and later taps of dispatch are not run', async () 
 })
 
 test('what a plugin put into the arguments does not come back to the model', async () => {
-  const token = plugin('token', ({ hooks }) => hooks.resolve.tap('add', (call) => ({ arguments: { ...call.arguments, token: 'tok-123456' } })))
+  const token = plugin('token', ({ hooks }) =>
+    hooks.resolve.tap('add', (call) => ({ arguments: { ...call.arguments, token: 'tok-123456' } })),
+  )
   await using t = await open(undefined, { hooks: [token, dryRun()] })
   const { forModel } = await t.callTool({ server: 's', tool: 'drop' })
   expect(JSON.stringify(forModel)).not.toContain('tok-123456')

@@ -142,19 +142,26 @@ test('no attempt begins after totalMs', async () => {
 test('the session that closes ends the wait', async () => {
   let closing: Promise<void> | undefined
   const logger = { debug() {}, warn() {}, error() {}, info: () => void (closing = t.close()) }
-  const t = await open(shaky(9, { readOnlyHint: true }), { delayMs: 60_000, maxDelayMs: 60_000, totalMs: 600_000, jitter: false }, true, { logger })
+  const t = await open(shaky(9, { readOnlyHint: true }), { delayMs: 60_000, maxDelayMs: 60_000, totalMs: 600_000, jitter: false }, true, {
+    logger,
+  })
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'cancelled', code: 'SESSION_CLOSED' })
   await closing
 })
 
 test('never more often than attempts, whatever fails', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 0, max: 6 }), fc.double({ noNaN: false }), async (attempts, crashes, part) => {
-      await using t = await open(shaky(crashes, { readOnlyHint: true }), { attempts, delayMs: 0.01, random: () => part })
-      const { outcome } = await t.callTool(REQUEST)
-      expect(toolCalls(t)).toHaveLength(Math.min(attempts, crashes + 1))
-      expect(outcome).toBe(crashes < attempts ? 'completed' : 'server_failed')
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 2, max: 5 }),
+      fc.integer({ min: 0, max: 6 }),
+      fc.double({ noNaN: false }),
+      async (attempts, crashes, part) => {
+        await using t = await open(shaky(crashes, { readOnlyHint: true }), { attempts, delayMs: 0.01, random: () => part })
+        const { outcome } = await t.callTool(REQUEST)
+        expect(toolCalls(t)).toHaveLength(Math.min(attempts, crashes + 1))
+        expect(outcome).toBe(crashes < attempts ? 'completed' : 'server_failed')
+      },
+    ),
     { numRuns: 20 },
   )
 })
