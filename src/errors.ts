@@ -52,6 +52,7 @@ const REMEDIES = {
   SANDBOX_LAUNCHER_FAILED: 'Look at the stderr of the launcher; never run the command without it.',
   SANDBOX_OUTPUT_TOO_LARGE: 'Let the command print less, raise maxBytes, or use spawn().',
   SANDBOX_AUTHORITY_CHANGED: 'Throw the process or result away and start again for this call.',
+  TRACE_UNREADABLE: 'Name a file that --trace-file, or trace.file of the configuration, has written.',
   CLI_USAGE: 'Run `tapline --help` to see the commands and options.',
   INTERNAL: 'This is a bug in tapline; please report it with the output of TAPLINE_DEBUG=1.',
 } as const

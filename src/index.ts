@@ -46,9 +46,12 @@ export type {
   Tool,
   ToolCallRequest,
   ToolList,
+  TraceOption,
+  TraceOptions,
 } from './runtime/types.ts'
 export type { CallOutcome, ForModel, Overflow, PipelineHook } from './hooks/outcome.ts'
 export type { CallTrace, Explanation, ShadowEffect, ShadowSummary, TapTrace } from './hooks/trace.ts'
+export type { ArgumentsRecord, CallRecord, GapRecord, KeptTrace, PluginRecord, SessionRecord, TraceRecord } from './trace/records.ts'
 export type { HookPlugin, TapFilter } from './hooks/plugin.ts'
 export type { KeyJson, KeyParts, ServerKey } from './servers/key.ts'
 export type { Diagnostic } from './servers/diagnostic.ts'

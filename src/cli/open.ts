@@ -5,7 +5,7 @@ import type { ConfigFile } from '../config/load.ts'
 import { TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { Approvals } from '../runtime/approvals.ts'
-import type { Approver, Logger, Runtime, RuntimeOptions, Session } from '../runtime/types.ts'
+import type { Approver, Logger, Runtime, RuntimeOptions, Session, TraceOption } from '../runtime/types.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
 import type { CliContext } from './context.ts'
@@ -19,7 +19,7 @@ import type { FlagRow } from './render/flag.ts'
  */
 export async function withSession(
   context: CliContext,
-  options: { readonly approver?: Approver },
+  options: { readonly approver?: Approver; readonly trace?: TraceOption },
   work: (session: Session, diagnostics: () => readonly Diagnostic[]) => Promise<number>,
 ): Promise<number> {
   const { progress, interrupt, out } = context
@@ -60,6 +60,12 @@ async function openedRuntime(context: CliContext): Promise<Runtime> {
     logger: hookLog(context.out),
     ...(onInput && { onInput }),
   })
+}
+
+/** The option of a session that writes its records to the file of --trace-file. Throws CLI_USAGE for an empty path. */
+export function traceTo(file: string | undefined, { cwd }: CliContext): { readonly trace?: TraceOption } {
+  if (file === '') throw new TaplineError('CLI_USAGE', '--trace-file needs the path of a file')
+  return file === undefined ? {} : { trace: { file: resolve(cwd, file) } }
 }
 
 /** Who answers the inputs of a VS Code mcp.json: a person at the terminal, or nobody (then undefined). */

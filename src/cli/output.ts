@@ -74,6 +74,19 @@ export class Output {
     await this.#write(this.#streams.stdout, `${jsonForTerminal(text)}\n`)
   }
 
+  /** The one JSON document, where it may be too large to be held: a list under this name, then what else there is once the list is through. */
+  async documentOf(name: string, items: AsyncIterable<unknown>, rest: () => object): Promise<void> {
+    let before = `{${JSON.stringify(name)}:[`
+    for await (const item of items) {
+      this.#document = true
+      await this.#write(this.#streams.stdout, `${before}\n${jsonForTerminal(JSON.stringify(item))}`)
+      before = ','
+    }
+    this.#document = true
+    const after = jsonForTerminal(JSON.stringify(rest())).slice(1)
+    await this.#write(this.#streams.stdout, `${before.startsWith('{') ? before : ''}]${after === '}' ? '' : ','}${after}\n`)
+  }
+
   /** Text for people on stdout, ended by one newline. Must be free of control characters. */
   async text(text: string): Promise<void> {
     if (text !== '') await this.#write(this.#streams.stdout, text.endsWith('\n') ? text : `${text}\n`)

@@ -69,6 +69,7 @@ export function createProgram(host: ProgramHost): Command {
   calling(program.command('call'))
     .description('call a tool: by its visible name, or with --server by its raw name')
     .option('--output <file>', 'write the whole result to this file, as JSON')
+    .option('--trace-file <file>', 'append a record of the call to this file')
     .option('--explain', 'show what would happen, and call nothing')
     .action(
       action(async (context, name, args, options) =>
@@ -154,7 +155,22 @@ export function createProgram(host: ProgramHost): Command {
     .command('serve')
     .description('be one MCP server with the tools of all, for an MCP client')
     .option('--stdio', 'talk to the client that started this process, over stdin and stdout')
+    .option('--trace-file <file>', 'append a record of every call to this file')
     .action(action(async (context, options) => (await import('./commands/serve.ts')).run(context, options as object)))
+
+  const traces = program.command('trace').description('look at trace files, which --trace-file writes')
+  traces
+    .command('schema')
+    .description('print the JSON Schema of a line of a trace file')
+    .action(action(async (context) => (await import('./commands/trace.ts')).schema(context)))
+  traces
+    .command('show')
+    .description('show each call of a trace file as a time line of hooks, decisions and durations')
+    .argument('<file>', 'the trace file, or - for standard input')
+    .option('--call <id>', 'only this call')
+    .action(
+      action(async (context, file, options) => (await import('./commands/trace.ts')).show(context, file as string, options as object)),
+    )
 
   program
     .command('flags')

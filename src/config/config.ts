@@ -148,5 +148,7 @@ export interface LoadedConfig {
   readonly resourceTools: boolean
   /** absolute folder of the file store, or null for the default */
   readonly storeFolder: string | null
+  /** `file` is absolute; null where no trace is kept */
+  readonly trace: { readonly file: string; readonly arguments: boolean } | null
   readonly diagnostics: readonly Diagnostic[]
 }

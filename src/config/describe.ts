@@ -35,6 +35,7 @@ export function describeConfig(loaded: LoadedConfig, secrets: Secrets): JsonObje
       naming: loaded.naming,
       resourceTools: loaded.resourceTools,
       store: loaded.storeFolder,
+      trace: loaded.trace,
       diagnostics: loaded.diagnostics as unknown as Json,
     },
     secrets,

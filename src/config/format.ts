@@ -16,6 +16,7 @@ const OURS: ReadonlySet<string> = new Set([
   'naming',
   'resourceTools',
   'store',
+  'trace',
 ])
 /** Keys that only Codex has at the top. */
 const CODEX: ReadonlySet<string> = new Set([

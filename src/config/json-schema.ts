@@ -21,6 +21,7 @@ import {
   STDIO,
   STORE,
   TOOL,
+  TRACE,
 } from './keys.ts'
 import type { Shapes } from './shape.ts'
 import { keysOf, objectSchema, snakeCase } from './shape.ts'
@@ -63,6 +64,7 @@ export function configSchema(): JsonObject {
       overlay: objectSchema(OVERLAY),
       naming: objectSchema(NAMING, CODEX_NAMES),
       store: objectSchema(STORE, { required: ['file'] }),
+      trace: objectSchema(TRACE, { required: ['file'] }),
     },
   }
 }

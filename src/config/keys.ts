@@ -160,6 +160,11 @@ export const NAMING: Shapes = {
 
 export const STORE: Shapes = { file: word('folder of the store') }
 
+export const TRACE: Shapes = {
+  file: word('records of calls are appended to it, one JSON object on each line'),
+  arguments: truth('true: with the arguments of the calls; default: only a digest of them'),
+}
+
 /** What a file and code have at the top. */
 export const TOP: Shapes = {
   environments: whatever('places where servers run', {
@@ -185,6 +190,7 @@ export const FILE_TOP: Shapes = {
   ...TOP,
   hooks: whatever('hook plugins, in their order', { type: 'array', items: { $ref: '#/definitions/hook' } }),
   store: whatever('where approvals and lists are kept', { $ref: '#/definitions/store' }),
+  trace: whatever('where records of calls are kept', { $ref: '#/definitions/trace' }),
   flags: whatever('comes with a later version', { type: ['array', 'object'], maxItems: 0, maxProperties: 0 }),
   $schema: text('for editors'),
 }

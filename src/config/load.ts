@@ -103,6 +103,7 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
       maxLength: sources.reduce((length, { naming }) => naming.maxLength ?? length, 64),
     },
     resourceTools: sources.reduce((offered, source) => source.resourceTools ?? offered, false),
+    trace: sources.reduce<LoadedConfig['trace']>((trace, source) => source.trace ?? trace, null),
     storeFolder: sources.reduce<string | null>((folder, source) => source.storeFolder ?? folder, null),
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) })),
   }

@@ -9,12 +9,12 @@ import { Fields, objectOf } from '../documents/fields.ts'
 import { readForeign } from './foreign-sections.ts'
 import { readHooks } from './hook-entries.ts'
 import type { Input } from './inputs.ts'
-import { FILE_TOP, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP } from './keys.ts'
+import { FILE_TOP, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP, TRACE } from './keys.ts'
 import type { PackageDraft } from './packages.ts'
 import { readPackages } from './packages.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
-import type { ListValue, Member, Report, TextValue, Value } from '../documents/value.ts'
+import type { ListValue, Member, ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
 import { duplicateKey, kindName } from '../documents/value.ts'
 
 const NO_INPUTS: ReadonlyMap<string, Input> = new Map()
@@ -36,6 +36,8 @@ export interface Sections {
   readonly resourceTools: boolean | null
   /** absolute, or null where it is not set or not listened to */
   readonly storeFolder: string | null
+  /** null where it is not set or not listened to */
+  readonly trace: LoadedConfig['trace']
 }
 
 export interface SectionContext {
@@ -63,6 +65,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     naming: {},
     resourceTools: null,
     storeFolder: null,
+    trace: null,
   }
   if (source.format !== 'tapline') return { ...nothing, ...readForeign(object, source, context) }
 
@@ -86,6 +89,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     naming: readNaming(fields, report),
     resourceTools: fields.boolean('resourceTools') ?? null,
     storeFolder: readStore(fields, source, context),
+    trace: readTrace(fields, source, context),
   }
 }
 
@@ -131,14 +135,32 @@ function readNaming(fields: Fields, report: Report): Sections['naming'] {
   return { ...(scheme !== undefined && { scheme }), ...(maxLength !== undefined && { maxLength }) }
 }
 
-function readStore(fields: Fields, source: Source, { report, diagnose, home }: SectionContext): string | null {
-  const member = fields.member('store')
-  if (member === undefined) return null
-  if (source.kind === 'found') {
-    diagnose(ignoredInProject('store', member.where, source))
-    return null
-  }
-  const object = fields.section('store')
+/** A section that a project file cannot set; undefined where it is not there or not listened to. */
+function userSection(name: string, fields: Fields, source: Source, { diagnose }: SectionContext): ObjectValue | undefined {
+  const member = fields.member(name)
+  if (member === undefined || source.kind !== 'found') return fields.section(name)
+  diagnose(ignoredInProject(name, member.where, source))
+  return undefined
+}
+
+/** `~` is the home folder; else relative to the file. */
+const placed = (file: string, source: Source, home: string): string =>
+  /^~(?=$|[\\/])/.test(file) ? path.join(home, file.slice(1)) : path.resolve(source.folder, file)
+
+function readTrace(fields: Fields, source: Source, context: SectionContext): Sections['trace'] {
+  const object = userSection('trace', fields, source, context)
+  if (object === undefined) return null
+  const trace = new Fields(object, keysOf(TRACE), context.report)
+  const file = trace.word('file')?.text
+  const withArguments = trace.boolean('arguments') ?? false
+  if (file !== undefined) return { file: placed(file, source, context.home), arguments: withArguments }
+  if (!trace.has('file')) context.report(object.where, 'trace needs "file": where the records go')
+  return null
+}
+
+function readStore(fields: Fields, source: Source, context: SectionContext): string | null {
+  const { report, home } = context
+  const object = userSection('store', fields, source, context)
   if (object === undefined) return null
   const store = new Fields(object, [...keysOf(STORE), 'redis'], report)
   if (store.has('redis')) store.reject('redis', 'is not supported by this version; use "file"')
@@ -147,7 +169,7 @@ function readStore(fields: Fields, source: Source, { report, diagnose, home }: S
     if (!store.has('file') && !store.has('redis')) report(object.where, 'store needs "file": the folder of the store')
     return null
   }
-  return /^~(?=$|[\\/])/.test(folder) ? path.join(home, folder.slice(1)) : path.resolve(source.folder, folder)
+  return placed(folder, source, home)
 }
 
 function ignoredInProject(name: string, where: string, source: Source): Diagnostic {

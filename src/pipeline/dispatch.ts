@@ -54,8 +54,8 @@ function write(run: PipelineRun, isRepeated = false): Promise<JsonObject> {
   if (connection.key !== owner)
     throw new TaplineError('INTERNAL', `the connection of ${connection.key} was about to get a call of ${owner}`)
   assertAuthority(run)
-  // what may have to be sent once more must not be the host's object any longer
-  if (connection.transport === 'http') run.arguments.own()
+  // what may have to be sent once more, or is written down, must not be the host's object any longer
+  if (connection.transport === 'http' || run.host.recorder !== null) run.arguments.own()
   const kind = LISTS[call.method]
   // one page that the host asks for by its cursor is an ordinary request
   const list = kind !== undefined && typeof run.arguments.value['cursor'] === 'string' ? undefined : kind

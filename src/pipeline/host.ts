@@ -1,6 +1,6 @@
 /** What the pipeline needs from a session; the session implements it. */
 import type { Connection } from '../connections/connection.ts'
-import type { RunContext } from '../hooks/call-run.ts'
+import type { CallRun, RunContext } from '../hooks/call-run.ts'
 import type { DeadlineWheel } from '../hooks/deadline-wheel.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { CallTrace } from '../hooks/trace.ts'
@@ -15,6 +15,14 @@ import type { ApprovalMemory } from './approval-memory.ts'
 import type { Approver } from './approver.ts'
 import type { Resolver } from './resolver.ts'
 import type { SchemaChecker } from './tool-schema.ts'
+
+/** A call at its end. */
+export type EndedRun = Pick<CallRun, 'id' | 'method' | 'arguments' | 'trace'> & { readonly began: number }
+
+/** Told of every call once it has its outcome; must not throw. */
+export interface CallRecorder {
+  settled(run: EndedRun, outcome: CallOutcome<Method>): void
+}
 
 /** One session, as its calls see it. */
 export interface PipelineHost extends RunContext {
@@ -38,6 +46,8 @@ export interface PipelineHost extends RunContext {
   readonly wheel: DeadlineWheel
   /** collect a trace for every call */
   readonly traceAll: boolean
+  /** keeps records of calls somewhere; null: nobody does */
+  readonly recorder: CallRecorder | null
   report(diagnostic: Diagnostic): void
   /** reports only the first one under an id */
   reportOnce(id: string, diagnostic: Diagnostic): void

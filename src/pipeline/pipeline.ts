@@ -92,7 +92,7 @@ export class Pipeline {
   #start(request: PipelineRequest, options: CallOptions, end: Ending, isExplanation: boolean): PipelineRun {
     const host = this.#host
     const id = `${host.sessionId}.${++this.#count}`
-    const isTraced = options.trace === true || host.traceAll || this.#hooks.observers.length > 0
+    const isTraced = options.trace === true || host.traceAll || host.recorder !== null || this.#hooks.observers.length > 0
     let run: PipelineRun
     let broken: TaplineError | null = null
     try {
@@ -223,7 +223,9 @@ export class Pipeline {
     run.onEnd(outcome)
     if (outcome === null || run.isExplanation) return
     this.#settle(run, outcome)
-    if (run.trace !== null) this.#host.traced({ callId: run.callId, owner: outcome.owner, outcome, trace: run.trace.read() })
+    if (run.trace === null) return
+    this.#host.traced({ callId: run.callId, owner: outcome.owner, outcome, trace: run.trace.read() })
+    this.#host.recorder?.settled(run, outcome)
   }
 
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {

@@ -3,6 +3,7 @@ import type { LogLevel } from '../connections/lessees.ts'
 import { LOG_LEVELS } from '../connections/lessees.ts'
 import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
+import { TRACE_KEYS, traceProblem } from './trace-option.ts'
 import { unknownKey } from './unknown-key.ts'
 
 /** Every option of a session. */
@@ -34,6 +35,7 @@ const RUNTIME_KEYS = [
   'executors',
   'store',
   'idleCloseMs',
+  'trace',
   'logger',
   'onInput',
 ] as const
@@ -56,25 +58,32 @@ export function checkSessionOptions(options: object): void {
   if (logLevel !== undefined && !LOG_LEVELS.includes(logLevel as LogLevel)) refuse(`logLevel must be one of ${LOG_LEVELS.join(', ')}`)
   for (const [name, ms] of Object.entries({ approvalTimeoutMs, reviewTimeoutMs }))
     if (ms !== undefined && !(typeof ms === 'number' && ms > 0)) refuse(`${name} must be a number of ms above 0`)
+  checkTrace(given['trace'])
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function')
     refuse('signal must be an AbortSignal')
 }
 
 /** Options of openRuntime; with `isSession` those of openSession, which has both. Throws CALL_INVALID_REQUEST. */
 export function checkRuntimeOptions(options: object, isSession: boolean): void {
-  const { flags, hooks, onInput } = options as Readonly<Record<string, unknown>>
+  const { flags, hooks, onInput, trace } = options as Readonly<Record<string, unknown>>
   refuse(
     unknownKey(
       `the options of ${isSession ? 'openSession' : 'openRuntime'}`,
       options,
-      isSession ? [...RUNTIME_KEYS, ...SESSION_KEYS] : RUNTIME_KEYS,
+      isSession ? [...new Set([...RUNTIME_KEYS, ...SESSION_KEYS])] : RUNTIME_KEYS,
     ),
   )
   if (hooks !== undefined && !Array.isArray(hooks)) refuse('hooks must be a list')
   if (onInput !== undefined && typeof onInput !== 'function') refuse('onInput must be a function')
+  checkTrace(trace)
   if (flags === undefined) return
   if (typeof flags !== 'object' || flags === null) refuse('flags must be an object with define or override')
   refuse(unknownKey('flags', flags as object, FLAG_KEYS))
+}
+
+function checkTrace(option: unknown): void {
+  refuse(traceProblem(option))
+  if (typeof option === 'object' && option !== null) refuse(unknownKey('trace', option, TRACE_KEYS))
 }
 
 function refuse(problem: string | null): void {

@@ -19,6 +19,7 @@ import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { KeyRegistry } from '../servers/key.ts'
 import type { Store } from '../storage/store.ts'
+import type { SessionRecord } from '../trace/records.ts'
 import { VERSION } from '../version.ts'
 import type { Approvals } from './approvals.ts'
 import { runtimeApprovals } from './approvals.ts'
@@ -28,8 +29,12 @@ import { LiveEnvironments } from './live-environments.ts'
 import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import type { RuntimeTraces } from './runtime-traces.ts'
 import { runtimeIds, sessionPlaces } from './session-places.ts'
+import { sessionRecord } from './session-record.ts'
 import { statusPages } from './status.ts'
+import type { TraceOption, TraceOptions } from './trace-option.ts'
+import { traceTarget } from './trace-option.ts'
 import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus, Session, SessionOptions } from './types.ts'
 
 /** What openRuntime found out. */
@@ -48,6 +53,8 @@ export interface RuntimeParts {
   readonly store: Store
   readonly closeStore: () => Promise<void>
   readonly idleCloseMs: number
+  /** of the host; the configuration's is in `loaded` */
+  readonly trace: TraceOption | undefined
   readonly logger: Logger | null
 }
 
@@ -70,6 +77,7 @@ export class LiveRuntime implements Runtime {
   readonly #entries: PluginEntry[]
   readonly #sessions = new Map<string, LiveSession>()
   readonly #reported: Diagnostic[] = []
+  #traces: RuntimeTraces | null = null
   #closing: Promise<void> | null = null
 
   constructor(parts: RuntimeParts) {
@@ -123,6 +131,8 @@ export class LiveRuntime implements Runtime {
       throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
     const given = options.environments ?? this.parts.loaded.selectedEnvironments
     const ready = await this.#ready(runtimeIds(given), options.signal)
+    const target = traceTarget(options.trace, this.parts.trace, this.parts.loaded.trace)
+    const traces = target === null ? null : await this.#openTraces()
     const id = options.id ?? randomUUID()
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
@@ -132,7 +142,11 @@ export class LiveRuntime implements Runtime {
       features: this.parts.loaded.features,
     })
     const places = sessionPlaces(this, given, ready)
-    const session = new LiveSession(this, { ...options, id }, places, flags, this.#entries, async () => {
+    const entries = [...this.#entries]
+    const opened = Date.now()
+    const header = (): SessionRecord => sessionRecord({ id, opened, environments: places.environments, flags, entries })
+    const recorder = traces?.recorder(target as TraceOptions, header) ?? null
+    const session = new LiveSession(this, { ...options, id, recorder }, places, flags, entries, async () => {
       this.#sessions.delete(id)
       await Promise.all(places.own.map((environment) => this.pool.drop(environment)))
       await afterClose()
@@ -145,6 +159,12 @@ export class LiveRuntime implements Runtime {
       throw error
     }
     return session
+  }
+
+  async #openTraces(): Promise<RuntimeTraces> {
+    const { RuntimeTraces } = await import('./runtime-traces.ts')
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
+    return (this.#traces ??= new RuntimeTraces(this.parts.secrets, (diagnostic) => this.report(diagnostic)))
   }
 
   async packages({ environments, signal }: PackageQuery = {}): Promise<readonly PluginPackage[]> {
@@ -239,6 +259,7 @@ export class LiveRuntime implements Runtime {
     this.probe.dispose()
     this.#packages.close()
     await Promise.all([closed, this.pool.close(), this.inventory.flush()])
+    await this.#traces?.close()
     await this.parts.closeStore()
     this.wheel.close()
   }

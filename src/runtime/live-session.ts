@@ -40,6 +40,7 @@ import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
 import { announce } from './tool-changes.ts'
 import { OwnTools } from './own-tools.ts'
+import type { SessionRecorder } from './runtime-traces.ts'
 import { ToolLister } from './tool-lister.ts'
 import { assertKnownKeys } from './unknown-key.ts'
 import type {
@@ -63,8 +64,6 @@ import type {
   ToolList,
 } from './types.ts'
 
-const STATUS_KEYS = ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'installationId', 'signal'] as const
-
 export class LiveSession extends SessionReporter implements Session, PipelineHost, QuestionHost {
   readonly flags: CapturedFlags
   readonly environments: readonly Environment[]
@@ -83,6 +82,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
   readonly schemas: PipelineHost['schemas']
   readonly wheel: PipelineHost['wheel']
   readonly traceAll: boolean
+  readonly recorder: SessionRecorder | null
   readonly #own: OwnTools
   /** with environments of its own */
   readonly #ownCatalog: Catalog | null
@@ -98,7 +98,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
 
   constructor(
     runtime: LiveRuntime,
-    options: SessionOptions & { readonly id: string },
+    options: SessionOptions & { readonly id: string; readonly recorder?: SessionRecorder | null },
     { environments, held, catalog, own }: SessionPlaces,
     flags: CapturedFlags,
     entries: readonly PluginEntry[],
@@ -118,7 +118,8 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     this.approvalTimeoutMs = approvalLimit(options.approvalTimeoutMs)
     this.reviewTimeoutMs = reviewLimit(options.reviewTimeoutMs)
     this.memory = new ApprovalMemory(options.id, runtime.book, parts.secrets)
-    this.traceAll = options.trace ?? false
+    this.traceAll = (options.trace ?? runtime.parts.trace) === true
+    this.recorder = options.recorder ?? null
     this.probe = probe
     this.schemas = schemas
     this.wheel = wheel
@@ -204,10 +205,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
   }
 
   status(query: StatusQuery = {}): Promise<Page<ServerStatus>> {
-    return this.#open(() => {
-      assertKnownKeys('a query for the status', query, STATUS_KEYS)
-      return statusPage(this, this.#ownCatalog ?? this.#runtime.catalog, query)
-    })
+    return this.#open(() => statusPage(this, this.#ownCatalog ?? this.#runtime.catalog, query))
   }
 
   statusPages(query: StatusQuery = {}): AsyncIterable<Page<ServerStatus>> {
@@ -236,6 +234,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     this.#ended.abort(closed)
     this.connections.release()
     await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
+    await this.recorder?.flush()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

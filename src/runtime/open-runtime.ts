@@ -67,6 +67,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     store,
     closeStore,
     idleCloseMs: options.idleCloseMs ?? 60_000,
+    trace: options.trace,
     logger: options.logger ?? null,
   })
 }

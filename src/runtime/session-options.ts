@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts'
 import type { Approver } from '../pipeline/approver.ts'
 import type { Governance } from '../servers/environment.ts'
 import type { RuntimeEnvironment } from './take-executors.ts'
+import type { TraceOption } from './trace-option.ts'
 import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
 
 /** An id: as the runtime has it. With permissions, policy or reviewer: the runtime's, governed otherwise in this session. A definition: an environment of this session alone. */
@@ -33,8 +34,8 @@ export interface SessionOptions {
   readonly approvalTimeoutMs?: number
   /** ms to wait for the reviewer of an environment; default 60,000 */
   readonly reviewTimeoutMs?: number
-  /** collect a trace for every call */
-  readonly trace?: boolean
+  /** true: every outcome carries its trace. An object: records of calls go there, in place of where the runtime sends them */
+  readonly trace?: TraceOption
   /** closes the session */
   readonly signal?: AbortSignal
 }

@@ -7,9 +7,13 @@ import { matchesQuery } from './server-query.ts'
 import { cursorAfter, readCursor } from './status-cursor.ts'
 import { statusRow } from './status-row.ts'
 import type { Page, ServerStatus, StatusQuery } from './types.ts'
+import { assertKnownKeys } from './unknown-key.ts'
+
+const KEYS = ['limit', 'cursor', 'detail', 'discover', 'server', 'environmentId', 'installationId', 'signal'] as const
 
 /** One page; `catalog` is that of the runtime as it is now. Throws INVALID_CURSOR, CALL_INVALID_REQUEST (limit, detail, discover); a server that fails or hangs costs its own row an error. */
 export async function statusPage(session: LiveSession, catalog: Catalog, query: StatusQuery): Promise<Page<ServerStatus>> {
+  assertKnownKeys('a query for the status', query, KEYS)
   const { limit, cursor, detail = 'full', discover = true, server, environmentId, installationId, signal } = query
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw new TaplineError('CALL_INVALID_REQUEST', 'limit must be a whole number, 0 or more')

@@ -19,12 +19,14 @@ import type { Environments } from './live-environments.ts'
 import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
+import type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
 import type { Logger } from './logger.ts'
 import type { ResourceTool } from './resource-tools.ts'
 import type { SessionEvent } from './session-event.ts'
 import type { SessionOptions } from './session-options.ts'
 import type { StoreOption } from './store-option.ts'
+import type { TraceOption } from './trace-option.ts'
 
 /** How untrusted input names a server. `environmentId: null` = the thread-wide one; left out = "whichever it is, if there is only one". */
 export interface ServerSelector {
@@ -97,40 +99,16 @@ export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
 export type { Logger } from './logger.ts'
 export type { ResourceTool } from './resource-tools.ts'
 export type { SessionEvent } from './session-event.ts'
 export type { SessionEnvironment, SessionOptions } from './session-options.ts'
+export type { TraceOption, TraceOptions } from './trace-option.ts'
 
 export interface ListQuery extends Partial<ServerSelector> {
   readonly cursor?: string
   readonly signal?: AbortSignal
-}
-export interface ResourceItem {
-  readonly owner: ServerKey
-  readonly uri: string
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly raw: JsonObject
-}
-export interface ResourceTemplateItem {
-  readonly owner: ServerKey
-  readonly uriTemplate: string
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly mimeType?: string
-  readonly raw: JsonObject
-}
-export interface PromptItem {
-  readonly owner: ServerKey
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  /** every field as its server listed it, `arguments` among them */
-  readonly raw: JsonObject
 }
 /** What one server answered, and which. */
 export interface Owned {
@@ -274,6 +252,8 @@ export interface RuntimeOptions extends Omit<Config, 'environments'> {
   readonly store?: StoreOption
   /** ms without a session after which a connection is closed; default 60,000 */
   readonly idleCloseMs?: number
+  /** true: every outcome carries its trace. An object: where records of calls go; stronger than `trace` of the files */
+  readonly trace?: TraceOption
   readonly logger?: Logger
   /** answers an input of a VS Code mcp.json, each once, while the runtime opens; without it, and for undefined, its variable `TAPLINE_INPUT_…` or its default counts */
   readonly onInput?: (input: ConfigInput) => Promise<string | undefined>

@@ -25,12 +25,14 @@ const config = (more: object = {}): object => {
   }
 }
 const on = ['--server', 'plain', '--environment', 'vm']
-const ALWAYS = ['call', ...on, 'hello', '--approve', 'always', '--trace']
+const ALWAYS = ['call', ...on, 'hello', '--approve', 'always', '--trace', '--trace-file', 't.jsonl']
 const COMMANDS = [
   ALWAYS,
-  ['call', ...on, 'fails', '--approve', 'once', '--trace'],
+  ['call', ...on, 'fails', '--approve', 'once', '--trace', '--trace-file', 't.jsonl'],
   ['call', ...on, 'quits', '--approve', 'session'],
   ['call', '--server', 'dies', 'hello'],
+  ['trace', 'show', 't.jsonl'],
+  ['trace', 'schema'],
   ['explain', ...on, 'hello'],
   ['tools'],
   ['tools', '--cached'],
@@ -113,7 +115,7 @@ test('trust and untrust, which copy and compare whole files', SLOW, async () => 
 
 test('serve: what the client and stderr see', SLOW, async () => {
   await using at = new Case(config())
-  const child = spawn(process.execPath, [MAIN, '--config', 'tapline.json', 'serve', '--stdio'], {
+  const child = spawn(process.execPath, [MAIN, '--config', 'tapline.json', 'serve', '--stdio', '--trace-file', 't.jsonl'], {
     cwd: at.dir,
     env: { ...at.env, ...env },
     stdio: 'pipe',
@@ -142,4 +144,7 @@ test('serve: what the client and stderr see', SLOW, async () => {
   child.stdin.end()
   await exited
   expect(leaked(stdout + stderr)).toEqual([])
+  const records = fs.readFileSync(path.join(at.dir, 't.jsonl'), 'utf8')
+  expect(leaked(records)).toEqual([])
+  expect(records.match(/^\{"v":1,"type":"call"/gm)?.length).toBeGreaterThanOrEqual(names.length)
 })

@@ -126,7 +126,43 @@ test('an explanation has the shape of a call, and nothing was sent', () => {
 
 test('the trace names taps, approval, metadata, flags', () => {
   const text = traceText(trace('tap-1'), paint)
-  for (const word of ['resolve', 'tap-1', 'rewrite, changed arguments', 'mode, waited', 'reused', 'server']) expect(text).toContain(word)
+  for (const word of ['resolve', 'tap-1', 'rewrite, changed arguments', 'approval', 'mode', '_meta', 'reused', 'server'])
+    expect(text).toContain(word)
+  expect(text).toContain('tap-1  would have refused it')
+})
+
+test('the bars of a trace are as long as what they stand for, and what had no effect says so', () => {
+  const [tap] = trace().taps
+  const text = traceText(
+    {
+      ...trace(),
+      taps: [
+        { ...tap!, hook: 'dispatch', tap: 'half', decision: 'called_next', durationMs: 60, changedArguments: false },
+        {
+          ...tap!,
+          hook: 'approve',
+          tap: 'dark',
+          mode: 'shadow',
+          decision: 'deny',
+          inEffect: false,
+          durationMs: 0.02,
+          changedArguments: false,
+        },
+        { ...tap!, hook: 'approve', tap: 'tired', decision: 'timed_out', inEffect: false, durationMs: 5, changedArguments: false },
+      ],
+      shadow: [{ plugin: 'p', wouldHave: [] }],
+      timingsMs: { approve: 5, dispatch: 120, server: 1500 },
+    },
+    paint,
+  )
+  const lines = text.split('\n')
+  const bar = (word: string): number => (lines.find((line) => line.includes(word))?.match(/█/g) ?? []).length
+  expect([bar('dispatch'), bar('half'), bar('server'), bar('dark')]).toEqual([24, 12, 24, 0])
+  expect(text).toMatch(/dark +x +deny, in shadow +0\.02 ms +▏ +x/)
+  expect(text).toMatch(/tired +x +timed out, not in effect +5\.0 ms/)
+  expect(text).toMatch(/server +1\.5 s/)
+  expect(text).toMatch(/p +would have done nothing/)
+  expect(lines.findIndex((line) => line.includes('dark'))).toBeLessThan(lines.findIndex((line) => line.includes('half')))
 })
 
 test('tools, errors and diagnostics have the shape of the specification', () => {

@@ -98,6 +98,7 @@ test('the file that is effective and the one that is shadowed are named; environ
     features: [{ name: 'f', value: true, where: expect.stringContaining('named.json') }],
     naming: { scheme: 'stable', maxLength: 64 },
     store: null,
+    trace: null,
   })
   expect(JSON.parse(JSON.stringify(shown))).toEqual(shown)
 })

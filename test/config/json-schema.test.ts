@@ -93,6 +93,7 @@ const FULL = {
     { package: 'p' },
   ],
   store: { file: './store' },
+  trace: { file: './t.jsonl', arguments: true },
   plugins: [],
   flags: {},
 }

@@ -37,6 +37,7 @@ test('without any source there is the implicit local', async () => {
     features: [],
     naming: { scheme: 'stable', maxLength: 64 },
     storeFolder: null,
+    trace: null,
     diagnostics: [],
   })
 })
@@ -160,6 +161,18 @@ test('store and flag provider of a project file are ignored, and said so; those 
   const named = await loadText({ store: { file: './store' } })
   expect(named.storeFolder).toBe(path.join(named.folder, 'store'))
   expect((await loadText({ store: { file: '~/s' } }, { env: { HOME: '/home/me' } })).storeFolder).toBe('/home/me/s')
+})
+
+test('a trace file of a project file is ignored, and said so; of named files the strongest counts', async () => {
+  const project = await loadText({ trace: { file: './t.jsonl' } }, { kind: 'found' })
+  expect([project.trace, project.diagnostics.map(({ message }) => message)]).toEqual([
+    null,
+    [expect.stringMatching(/"trace" in .*tapline\.json is ignored/)],
+  ])
+  const named = await loadText({ trace: { file: './t.jsonl', arguments: true } })
+  expect(named.trace).toEqual({ file: path.join(named.folder, 't.jsonl'), arguments: true })
+  const home = await loadText({ trace: { file: '~/t.jsonl' } }, { env: { HOME: '/home/me' } })
+  expect(home.trace).toEqual({ file: '/home/me/t.jsonl', arguments: false })
 })
 
 test('annotations are trusted by default but for project files, unless the user says so for that key', async () => {

@@ -1,7 +1,7 @@
 // What must not compile: each line below an expectation is a mistake. Run by the type check, never by a test.
 import { z } from 'zod'
 import type { HookEntry, ServerKey, Session, Tool } from '../../src/index.ts'
-import { defineFlag } from '../../src/index.ts'
+import { defineFlag, openRuntime } from '../../src/index.ts'
 import { allow, ask, definePlugin, deny } from '../../src/plugin.ts'
 import type { CallView, HookPlugin, HookPorts, ResolveTap, ToolCall, Verdict } from '../../src/plugin.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
@@ -260,6 +260,10 @@ void unmade
 export const entry: HookEntry = { plugin: ownership, mode: 'observe' }
 // @ts-expect-error an entry of the filter alone
 export const filterOnly: HookEntry = { environments: ['prod'] }
+// @ts-expect-error a trace goes to an object with `file` or `sink`, not to a path
+void openRuntime({ trace: 't.jsonl' })
+// @ts-expect-error a sink gets one record at a time, with `type` to tell them apart
+void openRuntime({ trace: { sink: (record) => void record.outcome } })
 // @ts-expect-error a request names a visible tool or a server, not both
 void session.callTool({ name: 'mcp__files__read', server: 'files', tool: 'read' })
 // @ts-expect-error an environment alone names nothing

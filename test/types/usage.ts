@@ -256,6 +256,10 @@ export async function host(options: RuntimeOptions): Promise<JsonObject | undefi
     ...options,
     hooks: entries,
     flags: { define: [caution], override: { caution: 'high' } },
+    trace: {
+      file: 'traces.jsonl',
+      sink: (record) => (record.type === 'call' ? note(record.outcome, record.trace.taps[0]?.plugin ?? '') : undefined),
+    },
   })
   await using session: Session = await runtime.openSession({
     approver: async (question) =>

@@ -7,7 +7,7 @@ import { approverFor } from '../approver.ts'
 import type { Approve } from '../approver.ts'
 import type { CliContext } from '../context.ts'
 import { statusOfExplanation, statusOfOutcome } from '../exit-status.ts'
-import { withSession } from '../open.ts'
+import { traceTo, withSession } from '../open.ts'
 import { outcomeJson, outcomeNote, outcomeText } from '../render/outcome.ts'
 import { explanationJson, explanationText } from '../render/explanation.ts'
 import { traceText } from '../render/trace.ts'
@@ -23,6 +23,8 @@ export interface CallCommandOptions extends SelectorOptions {
   readonly timeout?: number
   readonly trace?: boolean
   readonly explain?: boolean
+  /** file that records are appended to */
+  readonly traceFile?: string
   /** file for the whole result */
   readonly output?: string
 }
@@ -39,7 +41,8 @@ export async function run(context: CliContext, name: string, args: string | unde
   const output = options.output === undefined ? undefined : resolve(context.cwd, options.output)
   if (output !== undefined && options.explain !== true) await mustBeWritable(output)
   const approver = options.explain === true ? undefined : approverFor(options.approve, context)
-  return withSession(context, approver === undefined ? {} : { approver }, async (session) => {
+  const session = { ...(approver !== undefined && { approver }), ...traceTo(options.traceFile, context) }
+  return withSession(context, session, async (session) => {
     if (options.explain === true) {
       const explanation = await progress.during(`explaining ${name}`, () => session.explain(request, { ...limits, trace: true }))
       await out.result({ json: () => explanationJson(explanation, asked), text: (paint) => explanationText(explanation, asked, paint) })

@@ -3,12 +3,15 @@ import { TaplineError } from '../../errors.ts'
 import type { Logger } from '../../runtime/types.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE } from '../exit-status.ts'
-import { configurationFiles } from '../open.ts'
+import { configurationFiles, traceTo } from '../open.ts'
 import { diagnosticText } from '../render/diagnostic.ts'
 import { visibleLine } from '../render/escape.ts'
 
 /** Serves until the client closes its end or a signal comes. stdout carries MCP and nothing else. Throws CLI_USAGE, CONFIG_…. */
-export async function run(context: CliContext, { stdio = false }: { readonly stdio?: boolean }): Promise<number> {
+export async function run(
+  context: CliContext,
+  { stdio = false, traceFile }: { readonly stdio?: boolean; readonly traceFile?: string },
+): Promise<number> {
   const { globals, out, interrupt } = context
   if (!stdio)
     throw new TaplineError('CLI_USAGE', 'serve needs --stdio', { remedy: 'Write `tapline serve --stdio`; an MCP client starts it so.' })
@@ -29,7 +32,7 @@ export async function run(context: CliContext, { stdio = false }: { readonly std
     import('../../gateway/client-stream.ts'),
   ])
   using stdout = reserveStdout()
-  const runtime = await openRuntime({ config: files, flags: { override: globals.flags }, logger })
+  const runtime = await openRuntime({ config: files, flags: { override: globals.flags }, logger, ...traceTo(traceFile, context) })
   try {
     for (const one of runtime.diagnostics) if (one.severity !== 'info') out.note(diagnosticText(one, out.paintErr))
     await serveClient({

@@ -65,6 +65,11 @@ const WORDS: Readonly<Record<CallOutcome['outcome'], string>> = {
   result_withheld: 'result withheld',
   invalid_request: 'invalid request',
 }
+/** The outcome in words; one that a later version has as it is. */
+export const outcomeWords = (outcome: string): string => (WORDS as Readonly<Record<string, string>>)[outcome] ?? outcome
+/** What reached the server, in words. */
+export const sentWords = (sent: CallOutcome['sent']): string => SENT[sent]
+
 const SENT = {
   no: 'nothing was sent',
   yes: 'the call was sent and may have run',

@@ -1,38 +1,124 @@
-/** The trace of a call in JSON and for people. */
+/** The trace of a call in JSON and for people: `call --trace`, `explain` and `trace show` all show it so. */
+import type { FlagDetails } from '../../flags/flag.ts'
+import type { PipelineHook } from '../../hooks/outcome.ts'
 import type { CallTrace, TapTrace } from '../../hooks/trace.ts'
+import type { KeptTrace } from '../../trace/records.ts'
+import type { KeyParts } from '../../servers/key.ts'
 import type { Paint } from '../output.ts'
 import { visibleLine } from './escape.ts'
 import { ownerJson, ownerText } from './owner.ts'
+import type { Cell } from './table.ts'
 import { table } from './table.ts'
+
+/** A trace as the pipeline gives it, or as a file keeps it. */
+export type ShownTrace = Omit<KeptTrace, 'candidates'> & {
+  readonly candidates: readonly KeyParts[]
+  readonly flags?: readonly FlagDetails[]
+}
 
 /** `trace` in JSON. */
 export function traceJson(trace: CallTrace): Readonly<Record<string, unknown>> {
   return { ...trace, candidates: trace.candidates.map(ownerJson) }
 }
 
-/** A section for each part of the trace that has something to say. */
-export function traceText(trace: CallTrace, paint: Paint): string {
-  const parts: string[] = []
-  const part = (title: string, text: string): void => {
-    if (text !== '') parts.push(`${paint.bold(title)}\n${text}`)
+const HOOKS = ['resolve', 'approve', 'attachMetadata', 'dispatch'] as const
+/** characters of the longest bar */
+const WIDTH = 24
+const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/** A time line: the hooks in their order, and under each what ran in it, with bars that are as long as it took. */
+export function traceText(trace: ShownTrace, paint: Paint): string {
+  const rows: (Cell | string)[][] = []
+  const { timingsMs, taps, approval, metaKeys, connection, notes = [] } = trace
+  const all = Math.max(...HOOKS.map((hook) => timingsMs[hook] ?? 0), ...taps.map((tap) => tap.durationMs), approval?.waitedMs ?? 0)
+  const took = (time: number | undefined): readonly [string, Cell] =>
+    time === undefined ? ['', { text: '' }] : [ms(time), { text: bar(time / all), paint: paint.cyan }]
+  const row = (name: string, plugin: string, what: Cell | string, time: number | undefined, more = ''): void =>
+    void rows.push([`    ${name}`, plugin, what, ...took(time), more])
+  const beside: Partial<Record<PipelineHook, boolean>> = {
+    resolve: connection !== null,
+    approve: approval !== null,
+    attachMetadata: metaKeys.length > 0,
+    dispatch: timingsMs.queue !== undefined || timingsMs.server !== undefined,
   }
-  part('candidates', trace.candidates.map((key) => `  ${ownerText(key)}`).join('\n'))
-  part('taps', table(trace.taps.map((tap) => tapRow(tap))))
-  part(
-    'notes',
-    table((trace.notes ?? []).map(({ hook, tap, plugin, text }) => ['', hook, visibleLine(tap), visibleLine(plugin), visibleLine(text)])),
-  )
-  if (trace.approval !== null) part('approval', `  ${trace.approval.source}, waited ${ms(trace.approval.waitedMs)}`)
-  part('_meta', table(trace.metaKeys.map(({ key, by }) => ['', visibleLine(key), visibleLine(by)])))
-  if (trace.connection !== null) part('connection', `  ${visibleLine(trace.connection.id)}${trace.connection.reused ? ', reused' : ''}`)
-  part('flags', table(trace.flags.map(({ flagKey, value, source }) => ['', visibleLine(flagKey), visibleLine(String(value)), source])))
-  part('timings', table(Object.entries(trace.timingsMs).map(([name, time]) => ['', name, ms(time)])))
-  return parts.join('\n')
+  for (const hook of HOOKS) {
+    const ran = taps.filter((tap) => tap.hook === hook)
+    if (ran.length === 0 && timingsMs[hook] === undefined && beside[hook] !== true) continue
+    rows.push([{ text: `  ${hook}`, paint: paint.bold }, '', '', ...took(timingsMs[hook])])
+    for (const tap of ran)
+      row(visibleLine(tap.tap), visibleLine(tap.plugin), decisionOf(tap, paint), tap.durationMs, visibleLine(tap.reason ?? ''))
+    for (const note of notes)
+      if (note.hook === hook) row(visibleLine(note.tap), visibleLine(note.plugin), 'note', undefined, visibleLine(note.text))
+    if (hook === 'approve' && approval !== null) row('approval', '', approval.source, approval.waitedMs > 0 ? approval.waitedMs : undefined)
+    if (hook === 'attachMetadata') for (const { key, by } of metaKeys) row(visibleLine(key), visibleLine(by), '_meta', undefined)
+    if (hook === 'resolve' && connection !== null)
+      row('connection', '', `${visibleLine(connection.id)}${connection.reused ? ', reused' : ', new'}`, undefined)
+    if (hook !== 'dispatch') continue
+    for (const part of ['queue', 'server'] as const) if (timingsMs[part] !== undefined) row(part, '', '', timingsMs[part])
+  }
+  return [
+    ...(trace.candidates.length === 0 ? [] : [`${paint.bold('candidates')} ${trace.candidates.map(ownerText).join(', ')}`]),
+    ...(rows.length === 0 ? [] : [paint.bold('time line'), table(rows)]),
+    ...shadowLines(trace, paint),
+    ...(trace.flags === undefined || trace.flags.length === 0 ? [] : [paint.bold('flags'), `  ${trace.flags.map(flagText).join(', ')}`]),
+  ].join('\n')
 }
 
-function tapRow(tap: TapTrace): string[] {
-  const decision = `${tap.decision}${tap.changedArguments ? ', changed arguments' : ''}${tap.inEffect ? '' : ', not in effect'}`
-  return ['', tap.hook, visibleLine(tap.tap), visibleLine(tap.plugin), decision, ms(tap.durationMs), visibleLine(tap.reason ?? '')]
+function decisionOf(tap: TapTrace, paint: Paint): Cell {
+  const notes = [tap.decision.replaceAll('_', ' ')]
+  if (tap.changedArguments) notes.push('changed arguments')
+  if (tap.mode === 'shadow') notes.push('in shadow')
+  else if (!tap.inEffect) notes.push('not in effect')
+  return { text: visibleLine(notes.join(', ')), paint: tap.mode === 'shadow' ? paint.dim : (COLOURS[tap.decision]?.(paint) ?? String) }
 }
 
-const ms = (time: number): string => `${time.toFixed(time < 10 ? 1 : 0)} ms`
+const COLOURS: Readonly<Partial<Record<TapTrace['decision'], (paint: Paint) => (text: string) => string>>> = {
+  deny: (paint) => paint.red,
+  failed: (paint) => paint.red,
+  timed_out: (paint) => paint.red,
+  changed_owner: (paint) => paint.red,
+  ask: (paint) => paint.yellow,
+  allow: (paint) => paint.green,
+  rewrite: (paint) => paint.yellow,
+}
+
+/** What plugins in shadow would have done to the call. */
+function shadowLines({ shadow }: ShownTrace, paint: Paint): string[] {
+  const rows = shadow.map(({ plugin, wouldHave }) => ['', visibleLine(plugin), wouldHaveText(wouldHave)])
+  return rows.length === 0 ? [] : [paint.bold('in shadow'), table(rows)]
+}
+
+/** `would have refused it, rewritten its arguments`. */
+function wouldHaveText(effects: readonly string[]): string {
+  return effects.length === 0
+    ? 'would have done nothing'
+    : `would have ${effects.map((one) => EFFECTS[one] ?? visibleLine(one)).join(', ')}`
+}
+
+const EFFECTS: Readonly<Record<string, string>> = {
+  violated: 'tried to move it to another owner',
+  failed: 'failed and so stopped it',
+  refused: 'refused it',
+  asked: 'asked about it',
+  allowed: 'allowed it',
+  answered: 'answered it itself',
+  repeated: 'sent it more than once',
+  changed_result: 'changed its result',
+  rewritten: 'rewritten its arguments',
+  metadata: 'added to _meta',
+}
+
+function bar(share: number): string {
+  const eighths = Number.isFinite(share) ? Math.max(1, Math.round(Math.min(1, share) * WIDTH * 8)) : 0
+  return '█'.repeat(eighths >> 3) + (PARTS[eighths & 7] as string)
+}
+
+/** `name = value (source)`, with the variant where it has another name than the value. */
+export function flagText({ flagKey, value, variant, source }: FlagDetails): string {
+  const named = variant === undefined || variant === String(value) ? '' : `${variant}, `
+  return visibleLine(`${flagKey} = ${value} (${named}${source.replaceAll('_', ' ')})`)
+}
+
+/** `2.3 s`, `12 ms`, `1.3 ms`, `0.04 ms`. */
+export const ms = (time: number): string =>
+  time >= 1000 ? `${(time / 1000).toFixed(1)} s` : `${time.toFixed(time < 0.1 ? 2 : time < 10 ? 1 : 0)} ms`

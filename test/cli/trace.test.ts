@@ -1,0 +1,112 @@
+/** Trace files through the built command line: written by real calls, shown, and what is said of broken ones. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { misfit } from '../trace/kit.ts'
+import { Place, server } from './tapline.ts'
+
+const LIMIT = 60_000
+const HOOK = `import { deny } from 'tapline/plugin'
+export default { name: 'guard', apply: ({ hooks }) => hooks.approve.tap('no-write', (call) => call.tool === 'write' ? deny('not here \\u001b[2J') : undefined) }`
+const SECRET = 'marked-secret-91'
+
+async function place(): Promise<Place> {
+  const at = await Place.make()
+  await at.write('c.json', {
+    mcpServers: { files: { ...server('A'), env: { TOKEN: SECRET }, defaultToolsApprovalMode: 'approve' } },
+    hooks: ['./guard.mjs'],
+    trace: { file: 'traces/all.jsonl', arguments: true },
+  })
+  await at.write('guard.mjs', HOOK.replace("'tapline/plugin'", JSON.stringify(new URL('../../dist/plugin.js', import.meta.url).href)))
+  await at.write('traces/.keep', '')
+  return at
+}
+const CALL = ['--config', 'c.json', 'call', '--server', 'files']
+
+test('calls leave records in the file of the configuration, or in that of --trace-file; trace show shows them', {
+  timeout: LIMIT,
+}, async () => {
+  await using at = await place()
+  expect((await at.run([...CALL, 'echo', JSON.stringify({ text: SECRET })])).status).toBe(0)
+  expect((await at.run([...CALL, 'write', '{"path":"a"}'])).status).toBe(3)
+  expect((await at.run([...CALL, 'fails', '--trace-file', 'other.jsonl'])).status).toBe(1)
+  const text = await readFile(at.path('traces/all.jsonl'), 'utf8')
+  expect(text).not.toContain(SECRET)
+  const shown = await at.run(['trace', 'show', 'traces/all.jsonl'])
+  expect([shown.status, shown.stderr]).toEqual([0, ''])
+  expect(shown.stdout).toMatch(
+    /^session \S+ {2}\d{4}-.*\n +environments +local \(local\)\n +hook plugins +guard \(enforce\)\n +flags +multi_environment_mcp = false/,
+  )
+  expect(shown.stdout).toMatch(/\ncall \S+\.1 {2}files {2}echo {2}completed after [\d.]+ m?s\n/)
+  expect(shown.stdout).toMatch(/"text": "\[redacted\]"/)
+  expect(shown.stdout).toMatch(/files {2}write {2}refused after .*\n.*\n.*not here \\u001b\[2J.*\(CALL_REFUSED; nothing was sent\)/)
+  expect(shown.stdout).toMatch(/no-write +guard +deny +[\d.]+ ms +█*[▏▎▍▌▋▊▉]? +not here/)
+  expect(shown.stdout).not.toContain('\u001b')
+  const { json } = await at.run(['trace', 'show', 'traces/all.jsonl', '--json'])
+  expect(json.records.map((one: any) => one.type)).toEqual(['session', 'call', 'session', 'call'])
+  expect(json.records.map(misfit)).toEqual([null, null, null, null])
+  expect([json.problems, json.problemCount]).toEqual([[], 0])
+  const other = (await readFile(at.path('other.jsonl'), 'utf8')).trimEnd().split('\n')
+  expect(other.map((line) => JSON.parse(line).isError)).toEqual([undefined, true])
+})
+
+test('a file that cannot be written is a warning; the call is what it is', { timeout: LIMIT }, async () => {
+  await using at = await place()
+  const { status, stdout, stderr } = await at.run([...CALL, 'echo', '{"a":1}', '--trace-file', 'no/such/folder.jsonl'])
+  expect([status, stdout]).toEqual([0, '{"a":1}\n'])
+  expect(stderr).toMatch(/warning: the trace file \S+no\/such\/folder.jsonl cannot be written: ENOENT.* \(trace_not_written\)\n$/)
+})
+
+test('trace show: one call, standard input, broken lines, and files that are none', { timeout: LIMIT }, async () => {
+  await using at = await place()
+  const key = { name: 'db', environmentId: 'vm', installationId: null, display: 'db (environment vm)' }
+  const trace = { candidates: [key], taps: [], shadow: [], approval: null, metaKeys: [], connection: null, timingsMs: { resolve: 1 } }
+  const call = (id: string, callId: string): object => ({
+    v: 1,
+    type: 'call',
+    time: 't',
+    session: 's',
+    id,
+    callId,
+    method: 'tools/call',
+    owner: key,
+    tool: 'drop',
+    arguments: null,
+    outcome: 'later_word',
+    code: 'LATER',
+    sent: 'unknown',
+    durationMs: 2,
+    trace,
+  })
+  const lines = [call('s.1', 'a'), call('s.2', 'b\u001b'), { v: 1, type: 'gap', time: 't', records: 3 }].map((one) => JSON.stringify(one))
+  const text = [lines[0], '{"v":9}', lines[1], ...Array<string>(30).fill('{broken'), lines[2], '{"v":1,"ty'].join('\n')
+  await writeFile(at.path('t.jsonl'), text)
+  const all = await at.run(['trace', 'show', '-'], { input: text })
+  expect(all.status).toBe(0)
+  expect(all.stdout.match(/^call s\.\d {2}db \(environment vm\) {2}drop {2}later_word after 2\.0 ms$/gm)).toHaveLength(2)
+  expect(all.stdout).toContain('3 records before t could not be written')
+  expect(all.stderr.split('\n').slice(0, 2)).toEqual([
+    'warning: -:2: the line has version 9 of the format; this tapline reads 1',
+    'warning: -:4: the line is not JSON',
+  ])
+  expect(all.stderr).toContain('12 more lines cannot be read')
+  const one = await at.run(['trace', 'show', 't.jsonl', '--call', 'b\u001b', '--json'])
+  expect(one.json).toMatchObject({ records: [{ id: 's.2', callId: 'b\u001b' }], problemCount: 32 })
+  expect(one.json.problems[1]).toEqual({ file: 't.jsonl', line: 4, problem: 'is not JSON' })
+  for (const [args, code] of [
+    [['t.jsonl', '--call', 'c'], 'CLI_USAGE'],
+    [['nope.jsonl'], 'TRACE_UNREADABLE'],
+    [['.'], 'TRACE_UNREADABLE'],
+    [['guard.mjs'], 'TRACE_UNREADABLE'],
+  ] as const) {
+    const failed = await at.run(['trace', 'show', ...args, '--json'])
+    expect([failed.status, failed.json.error.code], String(args)).toEqual([2, code])
+  }
+})
+
+test('a large file is shown in little memory', { timeout: LIMIT }, async () => {
+  await using at = await place()
+  const record = JSON.stringify({ v: 1, type: 'gap', time: 'x'.repeat(400), records: 1 })
+  await writeFile(at.path('large.jsonl'), `${record}\n`.repeat(100_000))
+  const { status, stdout } = await at.run(['trace', 'show', 'large.jsonl', '--json'], { env: { NODE_OPTIONS: '--max-old-space-size=32' } })
+  expect([status, stdout.length > 40_000_000]).toEqual([0, true])
+})
