@@ -89,6 +89,14 @@ export type { PackageQuery, PluginPackage } from './runtime/package-types.ts'
 export { defineFlag } from './flags/define-flag.ts'
 export { MULTI_ENVIRONMENT_MCP } from './flags/multi-environment-mcp.ts'
 export type { CapturedFlags, Flag, FlagDetails, FlagValue } from './flags/flag.ts'
+export type {
+  EvaluationContext,
+  EvaluationContextValue,
+  FlagResolution,
+  OpenFeatureClient,
+  OpenFeatureLogger,
+  OpenFeatureProvider,
+} from './flags/openfeature.ts'
 export type { Config, EnvironmentDefinition, PackageSelection, ServerDefinition, ServerOverlay } from './config/config.ts'
 export type { ConfigInput } from './config/inputs.ts'
 export type { ConfigFile } from './config/load.ts'

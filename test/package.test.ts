@@ -141,7 +141,7 @@ test('the command and the library come as few files, which load faster than many
 })
 
 test('entry points and the command load the heavy packages only when they are needed', () => {
-  const heavy = /^(@modelcontextprotocol\/|@opentelemetry\/|re2js|ajv|zod|@clack\/)/
+  const heavy = /^(@modelcontextprotocol\/|@opentelemetry\/|@openfeature\/|re2js|ajv|zod|@clack\/)/
   for (const entry of [
     'index.js',
     'plugin.js',

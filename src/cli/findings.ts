@@ -4,10 +4,8 @@ import { isAbsolute } from 'node:path'
 import type { LoadedConfig } from '../config/config.ts'
 import { BUILT_IN } from '../connections/executors/built-in.ts'
 import { asTaplineError } from '../errors.ts'
-import { captureFlags } from '../flags/capture.ts'
-import type { FlagSources } from '../flags/capture.ts'
+import { Captured } from '../flags/captured.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
-import { FlagRegistry } from '../flags/registry.ts'
 import { nearest } from '../nearest.ts'
 import { selectResolver } from '../pipeline/select-resolver.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
@@ -15,16 +13,20 @@ import type { ServerRegistration } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import { LOCAL } from '../servers/environment.ts'
 import { displayKey, KeyRegistry } from '../servers/key.ts'
+import type { CliContext } from './context.ts'
+import { evaluateFlags } from './flag-sources.ts'
 
 /** Kinds of executors that every runtime knows. */
 const BUILT_IN_KINDS: readonly string[] = BUILT_IN.map(({ kind }) => kind)
 
 /** Errors: flags and hook modules that end every command. Warnings: servers that will not start, and those that are shadowed, by a key or (as the flags are now) by a name. */
-export async function furtherFindings(loaded: LoadedConfig, sources: Omit<FlagSources, 'features'>): Promise<readonly Diagnostic[]> {
+export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env'>, loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const found: Diagnostic[] = []
   let flags: CapturedFlags | null = null
   try {
-    flags = captureFlags(new FlagRegistry(), { ...sources, features: loaded.features })
+    const { flags: evaluated, diagnostics } = await evaluateFlags(context, loaded)
+    flags = new Captured(new Map(evaluated.map(({ flag, statements }) => [flag, statements])))
+    found.push(...diagnostics)
   } catch (error) {
     const { code, message, where } = asTaplineError(error, 'FLAG_BAD_VALUE')
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })

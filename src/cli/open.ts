@@ -9,9 +9,9 @@ import type { Approver, Logger, Runtime, RuntimeOptions, Session, TraceOption } 
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
 import type { CliContext } from './context.ts'
+import { flagOptions } from './globals.ts'
 import { diagnosticText, distinct } from './render/diagnostic.ts'
 import { visibleLine, visibleMessage } from './render/escape.ts'
-import type { FlagRow } from './render/flag.ts'
 
 /**
  * Opens runtime and session, runs the work and closes both, whatever happens; afterwards tells the warnings and errors that came up.
@@ -56,7 +56,7 @@ async function openedRuntime(context: CliContext): Promise<Runtime> {
   const onInput = inputAsker(context)
   return openRuntime({
     config: files,
-    flags: { override: context.globals.flags },
+    flags: flagOptions(context.globals),
     logger: hookLog(context.out),
     ...(onInput && { onInput }),
   })
@@ -106,21 +106,6 @@ export async function readConfiguration(context: CliContext): Promise<Configurat
   const secrets = new Secrets()
   const loaded = await loadConfig({ files, env: context.env, secrets, cwd: context.cwd })
   return { loaded, describe: async () => (await import('../config/describe.ts')).describeConfig(loaded, secrets) }
-}
-
-/** Every flag as a session would capture it now; without a configuration the defaults. */
-export async function readFlags(context: CliContext): Promise<readonly FlagRow[]> {
-  const [{ captureFlags }, { FlagRegistry }] = await Promise.all([import('../flags/capture.ts'), import('../flags/registry.ts')])
-  const registry = new FlagRegistry()
-  const features = await readConfiguration(context).then(
-    ({ loaded }) => loaded.features,
-    (error: TaplineError) => {
-      if (error.code === 'CONFIG_NOT_FOUND' && context.globals.config.length === 0) return []
-      throw error
-    },
-  )
-  const captured = captureFlags(registry, { override: context.globals.flags, variables: context.env, features })
-  return captured.all().map((details) => ({ flag: registry.get(details.flagKey), details }))
 }
 
 /** Trusts what is found from the folder; gives the absolute paths. Throws CONFIG_NOT_FOUND where nothing is found. */

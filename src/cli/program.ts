@@ -38,6 +38,7 @@ export function createProgram(host: ProgramHost): Command {
     .option('--enable <flag>', 'switch a flag on', (name) => set(name, true))
     .option('--disable <flag>', 'switch a flag off', (name) => set(name, false))
     .option('--flag <name=value>', 'set a flag', (text) => set(...parseFlag(text)))
+    .option('--targeting-key <key>', 'whom roll-outs are decided for; default: TAPLINE_TARGETING_KEY, else this installation')
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--quiet', 'no progress and no diagnostics on stderr')
     .option('--no-color', 'no colours')
@@ -51,8 +52,13 @@ export function createProgram(host: ProgramHost): Command {
     })
 
   const globals = (): Globals => {
-    const { json = false, quiet = false, color } = program.opts<{ json?: boolean; quiet?: boolean; color: boolean }>()
-    return { config, flags: { ...flags }, json, quiet, color: color && host.color }
+    const {
+      json = false,
+      quiet = false,
+      color,
+      targetingKey = null,
+    } = program.opts<{ json?: boolean; quiet?: boolean; color: boolean; targetingKey?: string }>()
+    return { config, flags: { ...flags }, targetingKey, json, quiet, color: color && host.color }
   }
   const action =
     <A extends unknown[]>(command: (context: CliContext, ...args: A) => Promise<number>) =>
@@ -172,12 +178,27 @@ export function createProgram(host: ProgramHost): Command {
       action(async (context, file, options) => (await import('./commands/trace.ts')).show(context, file as string, options as object)),
     )
 
-  program
-    .command('flags')
-    .description('show the feature flags')
-    .command('list')
+  const flagCommands = program.command('flags').description('show the feature flags, and try a roll-out')
+  flagCommands
+    .command('list', { isDefault: true })
     .description('list every flag with its value and where that comes from')
     .action(action(async (context) => (await import('./commands/flags.ts')).list(context)))
+  flagCommands
+    .command('explain')
+    .description('show what every source says of one flag, and which of them counts')
+    .argument('<flag>', 'its name')
+    .action(action(async (context, flag) => (await import('./commands/flags.ts')).explain(context, flag as string)))
+  flagCommands
+    .command('simulate')
+    .description('show how a flagd definition file would split so many targeting keys')
+    .argument('<file>', 'the file')
+    .argument('[flag]', 'only this flag; default: all of the file')
+    .option('--keys <n>', 'how many keys; default 10000', wholeNumber)
+    .action(
+      action(async (context, file, flag, options) =>
+        (await import('./commands/flags-simulate.ts')).run(context, file as string, flag as string | undefined, options as object),
+      ),
+    )
 
   const configuration = program.command('config').description('check and show the configuration, and what it may hold')
   configuration

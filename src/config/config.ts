@@ -146,6 +146,8 @@ export interface LoadedConfig {
   readonly features: readonly { readonly name: string; readonly value: boolean | string; readonly where: string }[]
   readonly naming: { readonly scheme: 'stable' | 'codex'; readonly maxLength: number }
   readonly resourceTools: boolean
+  /** absolute path of the flagd definition, or null without one */
+  readonly flagFile: string | null
   /** absolute folder of the file store, or null for the default */
   readonly storeFolder: string | null
   /** `file` is absolute; null where no trace is kept */

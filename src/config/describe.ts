@@ -34,6 +34,7 @@ export function describeConfig(loaded: LoadedConfig, secrets: Secrets): JsonObje
       features: loaded.features as unknown as Json,
       naming: loaded.naming,
       resourceTools: loaded.resourceTools,
+      flags: { flagd: loaded.flagFile },
       store: loaded.storeFolder,
       trace: loaded.trace,
       diagnostics: loaded.diagnostics as unknown as Json,

@@ -165,6 +165,8 @@ export const TRACE: Shapes = {
   arguments: truth('true: with the arguments of the calls; default: only a digest of them'),
 }
 
+export const FLAGS: Shapes = { flagd: word('flagd definition file that decides flags, and is followed while sessions are opened') }
+
 /** What a file and code have at the top. */
 export const TOP: Shapes = {
   environments: whatever('places where servers run', {
@@ -185,13 +187,13 @@ export const TOP: Shapes = {
   resourceTools: truth('tools for resources are offered to the model'),
 }
 
-/** What only a file has at the top. `flags` comes with a later version and must be empty. */
+/** What only a file has at the top. */
 export const FILE_TOP: Shapes = {
   ...TOP,
   hooks: whatever('hook plugins, in their order', { type: 'array', items: { $ref: '#/definitions/hook' } }),
   store: whatever('where approvals and lists are kept', { $ref: '#/definitions/store' }),
   trace: whatever('where records of calls are kept', { $ref: '#/definitions/trace' }),
-  flags: whatever('comes with a later version', { type: ['array', 'object'], maxItems: 0, maxProperties: 0 }),
+  flags: whatever('where the values of flags come from', { $ref: '#/definitions/flags' }),
   $schema: text('for editors'),
 }
 

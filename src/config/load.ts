@@ -104,6 +104,7 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     },
     resourceTools: sources.reduce((offered, source) => source.resourceTools ?? offered, false),
     trace: sources.reduce<LoadedConfig['trace']>((trace, source) => source.trace ?? trace, null),
+    flagFile: sources.reduce<string | null>((file, source) => source.flagFile ?? file, null),
     storeFolder: sources.reduce<string | null>((folder, source) => source.storeFolder ?? folder, null),
     diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) })),
   }

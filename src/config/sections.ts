@@ -9,7 +9,7 @@ import { Fields, objectOf } from '../documents/fields.ts'
 import { readForeign } from './foreign-sections.ts'
 import { readHooks } from './hook-entries.ts'
 import type { Input } from './inputs.ts'
-import { FILE_TOP, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP, TRACE } from './keys.ts'
+import { FILE_TOP, FLAGS, NAME_LENGTH, NAMING, SCHEMES, STORE, TOP, TRACE } from './keys.ts'
 import type { PackageDraft } from './packages.ts'
 import { readPackages } from './packages.ts'
 import { keysOf } from './shape.ts'
@@ -34,6 +34,8 @@ export interface Sections {
   readonly naming: { readonly scheme?: 'stable' | 'codex'; readonly maxLength?: number }
   /** null where it is not set */
   readonly resourceTools: boolean | null
+  /** absolute path of the flagd definition, or null where it is not set or not listened to */
+  readonly flagFile: string | null
   /** absolute, or null where it is not set or not listened to */
   readonly storeFolder: string | null
   /** null where it is not set or not listened to */
@@ -64,6 +66,7 @@ export function readSections(root: Value, source: Source, context: SectionContex
     features: [],
     naming: {},
     resourceTools: null,
+    flagFile: null,
     storeFolder: null,
     trace: null,
   }
@@ -76,7 +79,6 @@ export function readSections(root: Value, source: Source, context: SectionContex
   const selected = fields.list('selectedEnvironments')
   const plugins = fields.value('plugins')
   fields.text('$schema')
-  rejectLater(fields, source, context)
   return {
     source,
     environments: environments === undefined ? [] : readEnvironments(environments, { source, cwd, expansion, report }),
@@ -88,23 +90,10 @@ export function readSections(root: Value, source: Source, context: SectionContex
     features: readFeatures(fields, report),
     naming: readNaming(fields, report),
     resourceTools: fields.boolean('resourceTools') ?? null,
+    flagFile: readFlags(fields, source, context),
     storeFolder: readStore(fields, source, context),
     trace: readTrace(fields, source, context),
   }
-}
-
-/** `flags` belongs to the format, but not to this version: dropping it without a word would be worse than refusing. */
-function rejectLater(fields: Fields, source: Source, { report, diagnose }: SectionContext): void {
-  const member = fields.member('flags')
-  const { value } = member ?? {}
-  if (
-    member === undefined ||
-    (value?.kind === 'list' && value.items.length === 0) ||
-    (value?.kind === 'object' && value.members.length === 0)
-  )
-    return
-  if (source.kind === 'found') diagnose(ignoredInProject('flags', member.where, source))
-  else report(member.where, '"flags" is not supported by this version; take it out')
 }
 
 function readSelected(list: ListValue, fields: Fields): Sections['selected'] {
@@ -156,6 +145,13 @@ function readTrace(fields: Fields, source: Source, context: SectionContext): Sec
   if (file !== undefined) return { file: placed(file, source, context.home), arguments: withArguments }
   if (!trace.has('file')) context.report(object.where, 'trace needs "file": where the records go')
   return null
+}
+
+/** Who a flag is on for is up to the user: a project file that was only found has no say in it. */
+function readFlags(fields: Fields, source: Source, context: SectionContext): string | null {
+  const object = userSection('flags', fields, source, context)
+  const file = object && new Fields(object, keysOf(FLAGS), context.report).word('flagd')?.text
+  return file === undefined ? null : placed(file, source, context.home)
 }
 
 function readStore(fields: Fields, source: Source, context: SectionContext): string | null {

@@ -3,6 +3,7 @@ import type { LogLevel } from '../connections/lessees.ts'
 import { LOG_LEVELS } from '../connections/lessees.ts'
 import { LONGEST_DELAY } from '../connections/pending-request.ts'
 import { TaplineError } from '../errors.ts'
+import { isOpenFeatureClient, isOpenFeatureProvider } from '../flags/openfeature.ts'
 import { TRACE_KEYS, traceProblem } from './trace-option.ts'
 import { unknownKey } from './unknown-key.ts'
 
@@ -18,6 +19,7 @@ export const SESSION_KEYS = [
   'logLevel',
   'approvalTimeoutMs',
   'reviewTimeoutMs',
+  'evaluationContext',
   'trace',
   'signal',
 ] as const
@@ -39,7 +41,7 @@ const RUNTIME_KEYS = [
   'logger',
   'onInput',
 ] as const
-const FLAG_KEYS = ['define', 'override'] as const
+const FLAG_KEYS = ['define', 'override', 'provider', 'flagd', 'evaluationContext'] as const
 
 const isSessionEnvironment = (one: unknown): boolean =>
   typeof one === 'string' || (typeof one === 'object' && one !== null && typeof (one as { id?: unknown }).id === 'string')
@@ -59,6 +61,7 @@ export function checkSessionOptions(options: object): void {
   for (const [name, ms] of Object.entries({ approvalTimeoutMs, reviewTimeoutMs }))
     if (ms !== undefined && !(typeof ms === 'number' && ms > 0)) refuse(`${name} must be a number of ms above 0`)
   checkTrace(given['trace'])
+  checkContext('evaluationContext', given['evaluationContext'])
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== 'function')
     refuse('signal must be an AbortSignal')
 }
@@ -77,8 +80,24 @@ export function checkRuntimeOptions(options: object, isSession: boolean): void {
   if (onInput !== undefined && typeof onInput !== 'function') refuse('onInput must be a function')
   checkTrace(trace)
   if (flags === undefined) return
-  if (typeof flags !== 'object' || flags === null) refuse('flags must be an object with define or override')
+  if (typeof flags !== 'object' || flags === null)
+    refuse('flags must be an object with define, override, provider, flagd or evaluationContext')
   refuse(unknownKey('flags', flags as object, FLAG_KEYS))
+  const { define, override, provider, flagd, evaluationContext } = flags as Readonly<Record<string, unknown>>
+  if (define !== undefined && !Array.isArray(define)) refuse('flags.define must be a list of flags')
+  if (override !== undefined && (typeof override !== 'object' || override === null)) refuse('flags.override must be an object')
+  if (provider !== undefined && !isOpenFeatureProvider(provider) && !isOpenFeatureClient(provider))
+    refuse('flags.provider must be an OpenFeature provider for servers, or a client')
+  if (flagd !== undefined && (typeof flagd !== 'string' || flagd === '')) refuse('flags.flagd must be the path of a flagd definition file')
+  if (provider !== undefined && flagd !== undefined) refuse('flags has provider and flagd: give one of the two')
+  checkContext('flags.evaluationContext', evaluationContext)
+}
+
+function checkContext(name: string, context: unknown): void {
+  if (context === undefined) return
+  if (typeof context !== 'object' || context === null || Array.isArray(context)) refuse(`${name} must be an object of attributes`)
+  const { targetingKey } = context as { readonly targetingKey?: unknown }
+  if (targetingKey !== undefined && typeof targetingKey !== 'string') refuse(`${name}.targetingKey must be text`)
 }
 
 function checkTrace(option: unknown): void {

@@ -5,9 +5,6 @@ import type { ExecutorDefinition } from '../connections/executor.ts'
 import { Inventory } from '../connections/inventory.ts'
 import { ConnectionPool } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
-import { captureFlags } from '../flags/capture.ts'
-import type { FlagValue } from '../flags/flag.ts'
-import type { FlagRegistry } from '../flags/registry.ts'
 import { DeadlineWheel } from '../hooks/deadline-wheel.ts'
 import type { PluginEntry } from '../hooks/session-hooks.ts'
 import { LauncherProbe } from '../launcher-probe.ts'
@@ -29,8 +26,9 @@ import { LiveEnvironments } from './live-environments.ts'
 import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import type { RuntimeFlags } from './runtime-flags.ts'
 import type { RuntimeTraces } from './runtime-traces.ts'
-import { runtimeIds, sessionPlaces } from './session-places.ts'
+import { placeId, runtimeIds, sessionPlaces } from './session-places.ts'
 import { sessionRecord } from './session-record.ts'
 import { statusPages } from './status.ts'
 import type { TraceOption, TraceOptions } from './trace-option.ts'
@@ -40,8 +38,7 @@ import type { HookEntry, Logger, Page, Runtime, RuntimeStatusQuery, ServerStatus
 /** What openRuntime found out. */
 export interface RuntimeParts {
   readonly loaded: LoadedConfig
-  readonly registry: FlagRegistry
-  readonly override: Readonly<Record<string, FlagValue>>
+  readonly flags: RuntimeFlags
   readonly keys: KeyRegistry
   readonly catalog: Catalog
   readonly environments: ReadonlyMap<string, Environment>
@@ -130,17 +127,19 @@ export class LiveRuntime implements Runtime {
     if (options.signal?.aborted)
       throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
     const given = options.environments ?? this.parts.loaded.selectedEnvironments
-    const ready = await this.#ready(runtimeIds(given), options.signal)
+    const id = options.id ?? randomUUID()
+    const captured = this.parts.flags.capture({
+      sessionId: id,
+      environmentIds: [...new Set(given.map(placeId))],
+      ...(options.evaluationContext && { context: options.evaluationContext }),
+    })
+    const { flags, problem } = captured instanceof Promise ? await captured : captured
     const target = traceTarget(options.trace, this.parts.trace, this.parts.loaded.trace)
     const traces = target === null ? null : await this.#openTraces()
-    const id = options.id ?? randomUUID()
+    const ready = await this.#ready(runtimeIds(given), options.signal)
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
-    const flags = captureFlags(this.parts.registry, {
-      override: this.parts.override,
-      variables: process.env,
-      features: this.parts.loaded.features,
-    })
     const places = sessionPlaces(this, given, ready)
     const entries = [...this.#entries]
     const opened = Date.now()
@@ -152,6 +151,7 @@ export class LiveRuntime implements Runtime {
       await afterClose()
     })
     this.#sessions.set(id, session)
+    if (problem !== null) session.report(problem)
     try {
       await session.startRequired()
     } catch (error) {
@@ -218,15 +218,16 @@ export class LiveRuntime implements Runtime {
   /** A session of the runtime's own for one look at the configuration's selection: it runs no calls and has no hooks. */
   async #observer(): Promise<LiveSession> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
-    const { loaded, registry, override } = this.parts
-    const flags = captureFlags(registry, { override, variables: process.env, features: loaded.features })
+    const { loaded } = this.parts
+    const id = `status-${randomUUID()}`
+    const { flags } = await this.parts.flags.capture({ sessionId: id, environmentIds: loaded.selectedEnvironments })
     const selected = await this.#ready(
       loaded.selectedEnvironments.filter((id) => this.environments.get(id) !== undefined),
       undefined,
     )
     return new LiveSession(
       this,
-      { id: `status-${randomUUID()}` },
+      { id },
       sessionPlaces(
         this,
         selected.map((one) => one.id),
@@ -258,7 +259,7 @@ export class LiveRuntime implements Runtime {
     const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
     this.probe.dispose()
     this.#packages.close()
-    await Promise.all([closed, this.pool.close(), this.inventory.flush()])
+    await Promise.all([closed, this.pool.close(), this.inventory.flush(), this.parts.flags.close()])
     await this.#traces?.close()
     await this.parts.closeStore()
     this.wheel.close()

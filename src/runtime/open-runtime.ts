@@ -10,10 +10,12 @@ import type { PluginEntry } from '../hooks/session-hooks.ts'
 import { loadHookModule } from '../plugins/loader.ts'
 import { Secrets } from '../secrets.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
 import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
 import { checkRuntimeOptions, SESSION_KEYS } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
+import { openFlags } from './open-flags.ts'
 import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
 import { runtimeStore } from './store-option.ts'
@@ -53,16 +55,30 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
   const fromFiles: PluginEntry[] = []
   // one after the other, in the order of the files: modules may depend on what an earlier one set up
   for (const module of loaded.hooks) fromFiles.push({ plugin: await loadHookModule(module), filter: filterOf(module) })
-  return new LiveRuntime({
-    loaded,
+  const entries = [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)]
+  const catalog = builder.build(keys, 1)
+  const environments = new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))]))
+  // last of what can fail: from here on something is watched or started
+  const early: Diagnostic[] = []
+  let report = (diagnostic: Diagnostic): void => void early.push(diagnostic)
+  const flags = await openFlags(options.flags ?? {}, {
     registry,
-    override: options.flags?.override ?? {},
+    variables: process.env,
+    features: loaded.features,
+    flagFile: loaded.flagFile,
+    store,
+    secrets,
+    report: (diagnostic) => report(diagnostic),
+  })
+  const runtime = new LiveRuntime({
+    loaded,
+    flags,
     keys,
-    catalog: builder.build(keys, 1),
-    environments: new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))])),
+    catalog,
+    environments,
     executors,
     own,
-    entries: [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)],
+    entries,
     secrets,
     store,
     closeStore,
@@ -70,6 +86,9 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     trace: options.trace,
     logger: options.logger ?? null,
   })
+  report = (diagnostic) => runtime.report(diagnostic)
+  early.forEach(report)
+  return runtime
 }
 
 /** One runtime for one session: closing the session closes the runtime. */

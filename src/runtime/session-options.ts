@@ -1,5 +1,6 @@
 /** What a host says when it opens a session. */
 import type { LogLevel } from '../connections/lessees.ts'
+import type { EvaluationContext } from '../flags/openfeature.ts'
 import type { JsonObject } from '../json.ts'
 import type { Approver } from '../pipeline/approver.ts'
 import type { Governance } from '../servers/environment.ts'
@@ -34,6 +35,8 @@ export interface SessionOptions {
   readonly approvalTimeoutMs?: number
   /** ms to wait for the reviewer of an environment; default 60,000 */
   readonly reviewTimeoutMs?: number
+  /** attributes that decide the flags of this session, beside `sessionId`, `environmentIds` and `version`; `targetingKey` is who a roll-out is decided for */
+  readonly evaluationContext?: EvaluationContext
   /** true: every outcome carries its trace. An object: records of calls go there, in place of where the runtime sends them */
   readonly trace?: TraceOption
   /** closes the session */

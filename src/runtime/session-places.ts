@@ -23,7 +23,10 @@ export interface SessionPlaces {
 
 /** The ids that the runtime must have. */
 export const runtimeIds = (given: readonly SessionEnvironment[]): readonly string[] =>
-  given.filter((one) => !isDefinition(one)).map((one) => (typeof one === 'string' ? one : one.id))
+  given.filter((one) => !isDefinition(one)).map(placeId)
+
+/** The id that an entry names. */
+export const placeId = (one: SessionEnvironment): string => (typeof one === 'string' ? one : one.id)
 
 /** `ready` are the instances of `runtimeIds`, in that order. Throws CALL_INVALID_REQUEST, CONFIG_INVALID, SANDBOX_POLICY_UNREADABLE. */
 export function sessionPlaces(runtime: LiveRuntime, given: readonly SessionEnvironment[], ready: readonly Environment[]): SessionPlaces {
@@ -33,7 +36,7 @@ export function sessionPlaces(runtime: LiveRuntime, given: readonly SessionEnvir
   const registrations: ServerRegistration[] = []
   let at = 0
   for (const one of given) {
-    const id = typeof one === 'string' ? one : one.id
+    const id = placeId(one)
     const isOwn = isDefinition(one)
     const base = isOwn ? undefined : (ready[at++] as Environment)
     if (selected.has(id)) {

@@ -5,7 +5,7 @@ import type { ConfigFile } from '../config/load.ts'
 import type { LogLevel } from '../connections/lessees.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
 import type { ErrorCode, TaplineError } from '../errors.ts'
-import type { CapturedFlags, Flag, FlagValue } from '../flags/flag.ts'
+import type { CapturedFlags } from '../flags/flag.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
@@ -21,6 +21,7 @@ import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
 import type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
+import type { FlagOptions } from './flag-options.ts'
 import type { Logger } from './logger.ts'
 import type { ResourceTool } from './resource-tools.ts'
 import type { SessionEvent } from './session-event.ts'
@@ -99,6 +100,7 @@ export type { ApprovalQuestion, Reviewer } from '../servers/approval-question.ts
 export type { LogLevel } from '../connections/lessees.ts'
 export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, Sampler, SamplingQuestion } from '../pipeline/elicitor.ts'
 export type { CallOptions } from '../pipeline/request.ts'
+export type { FlagOptions } from './flag-options.ts'
 export type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
 export type { Logger } from './logger.ts'
 export type { ResourceTool } from './resource-tools.ts'
@@ -230,13 +232,6 @@ export interface Session extends AsyncDisposable {
 
 /** A plugin, or a plugin with the servers that it is limited to. */
 export type HookEntry = HookPlugin | (TapFilter & { readonly plugin: HookPlugin })
-
-export interface FlagOptions {
-  /** flags of the host and of its hook plugins */
-  readonly define?: readonly Flag[]
-  /** strongest source: the same as --enable, --disable and --flag */
-  readonly override?: Readonly<Record<string, FlagValue>>
-}
 
 /** The configuration file word for word, plus what only code can give. */
 export interface RuntimeOptions extends Omit<Config, 'environments'> {

@@ -1,10 +1,10 @@
 /** Where approvals, tokens, inventories and trust outlive a process. */
 
 /** What a store keeps apart; the values of `tokens` are secrets. */
-export type StoreArea = 'approvals' | 'tokens' | 'inventory' | 'trust'
+export type StoreArea = 'approvals' | 'tokens' | 'inventory' | 'trust' | 'installation'
 
 /** Every area. */
-export const STORE_AREAS: readonly StoreArea[] = Object.freeze(['approvals', 'tokens', 'inventory', 'trust'] as const)
+export const STORE_AREAS: readonly StoreArea[] = Object.freeze(['approvals', 'tokens', 'inventory', 'trust', 'installation'] as const)
 
 /** One value of a store. */
 export interface StoreEntry {

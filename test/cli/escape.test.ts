@@ -7,7 +7,8 @@ import { blockText, contentsText } from '../../src/cli/render/content.ts'
 import { diagnosticText } from '../../src/cli/render/diagnostic.ts'
 import { cut, jsonForTerminal, visible, visibleLine } from '../../src/cli/render/escape.ts'
 import { debugText, errorText, failureText } from '../../src/cli/render/failure.ts'
-import { flagListText } from '../../src/cli/render/flag.ts'
+import { flagExplanationText, flagListText } from '../../src/cli/render/flag.ts'
+import { simulationText } from '../../src/cli/render/simulation.ts'
 import { outcomeNote, outcomeText } from '../../src/cli/render/outcome.ts'
 import { ownerText } from '../../src/cli/render/owner.ts'
 import { questionText } from '../../src/cli/render/question.ts'
@@ -52,7 +53,15 @@ const nasty = fc.string({
 function everything(text: string): string[] {
   const error = new TaplineError('SERVER_FAILED', text, { remedy: text, where: text, data: { candidates: [text, key(text, text)] } })
   const diagnostic = { code: text, severity: 'warning', message: text, where: text } as const
-  const flag = { name: text, default: text, description: text, stage: 'stable' } as const
+  const flag = { name: text, default: text, description: text, stage: 'stable', variants: [text] } as const
+  const evaluated = {
+    flag,
+    statements: [
+      { source: 'provider', reason: 'ERROR', errorCode: text, errorMessage: text, variant: text },
+      { source: 'default', reason: text, value: text, where: text },
+    ],
+    details: { flagKey: text, value: text, reason: text, source: 'default' },
+  } as const
   return [
     ...Object.values(outcomes(text)).flatMap((outcome) => [
       outcomeText(outcome),
@@ -90,7 +99,9 @@ function everything(text: string): string[] {
     diagnosticText(diagnostic, paint),
     checkText({ files: [{ path: text, kind: 'named' }], diagnostics: [diagnostic] }, paint),
     showText({ [text]: text }),
-    flagListText([{ flag, details: { flagKey: text, value: text, reason: text, source: 'default' } }], paint),
+    flagListText([evaluated], paint),
+    flagExplanationText(evaluated, paint),
+    simulationText(5, [{ name: text, enabled: true, shares: [{ variant: text, value: text, count: 5, share: 1 }], errors: [text] }], paint),
     blockText({ type: text, data: text }),
     blockText({ type: 'image', data: text, mimeType: text }),
     blockText({ type: 'resource_link', uri: text, name: text }),

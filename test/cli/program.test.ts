@@ -22,10 +22,17 @@ async function parse(...argv: string[]): Promise<{ globals: Globals; help: strin
   return { globals: globals as unknown as Globals, help }
 }
 
-const PLAIN = { config: [], flags: {}, json: false, quiet: false, color: true }
+const PLAIN = { config: [], flags: {}, targetingKey: null, json: false, quiet: false, color: true }
 
 test('global options stand before or after the command', async () => {
-  const expected = { config: ['a.json', 'b.json'], flags: { one: true, two: false, three: '3' }, json: true, quiet: true, color: false }
+  const expected = {
+    config: ['a.json', 'b.json'],
+    flags: { one: true, two: false, three: '3' },
+    targetingKey: 'me',
+    json: true,
+    quiet: true,
+    color: false,
+  }
   const options = [
     '--config',
     'a.json',
@@ -37,6 +44,8 @@ test('global options stand before or after the command', async () => {
     'two',
     '--flag',
     'three=3',
+    '--targeting-key',
+    'me',
     '--json',
     '--quiet',
     '--no-color',

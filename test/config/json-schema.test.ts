@@ -23,7 +23,7 @@ function documented(): { where: string; config: unknown }[] {
       ([, name = '', block], index) => {
         const config: unknown = parse(block as string)
         const isOurs = typeof config === 'object' && config !== null && Object.keys(config).some((key) => TOP.includes(key))
-        return isOurs && !/mcp\.json|claude_desktop|plugin\.json/.test(name) ? [{ where: `${page} ${index}`, config }] : []
+        return isOurs && !/mcp\.json|claude_desktop|plugin\.json|flags\.json/.test(name) ? [{ where: `${page} ${index}`, config }] : []
       },
     ),
   )
@@ -95,7 +95,7 @@ const FULL = {
   store: { file: './store' },
   trace: { file: './t.jsonl', arguments: true },
   plugins: [],
-  flags: {},
+  flags: { flagd: 'flags.json' },
 }
 
 type Way = readonly (string | number)[]

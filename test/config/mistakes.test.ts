@@ -124,7 +124,10 @@ test.each([
 })
 
 test.each([
-  ['{"flags":{"flagd":"x"}}', /"flags" is not supported by this version/],
+  ['{"flags":{"flagd":""}}', /flags.flagd must not be empty/],
+  ['{"flags":{"flagd":1}}', /flags.flagd must be text, not a number/],
+  ['{"flags":{"flagdd":"x"}}', /unknown key "flagdd" in flags \(did you mean "flagd"\?\)/],
+  ['{"flags":[]}', /flags must be an object, not a list/],
   ['{"environments":{"a":{"discover":true}}}', /discover needs an executor that knows its packages/],
   ['{"store":{"redis":"redis://x"}}', /redis is not supported by this version/],
   ['{"store":{}}', /needs "file"/],

@@ -154,12 +154,17 @@ test('a project file may have environments of its own, and use those of the user
 test('store and flag provider of a project file are ignored, and said so; those of a named file count', async () => {
   const project = await loadText({ store: { file: './store' }, flags: { flagd: 'x.json' } }, { kind: 'found' })
   expect(project.storeFolder).toBeNull()
+  expect(project.flagFile).toBeNull()
   expect(project.diagnostics).toMatchObject([
     { severity: 'warning', message: expect.stringMatching(/"flags" in .*tapline\.json is ignored/) },
     { severity: 'warning', message: expect.stringMatching(/"store" in .*tapline\.json is ignored/) },
   ])
-  const named = await loadText({ store: { file: './store' } })
+  const named = await loadText({ store: { file: './store' }, flags: { flagd: 'flags.json' } })
   expect(named.storeFolder).toBe(path.join(named.folder, 'store'))
+  expect(named.flagFile).toBe(path.join(named.folder, 'flags.json'))
+  expect((await loadText({ flags: { flagd: '~/f.json' } }, { env: { HOME: '/home/me' } })).flagFile).toBe('/home/me/f.json')
+  expect((await loadText({ flags: { flagd: '/etc/f.json' } }, { kind: 'user' })).flagFile).toBe('/etc/f.json')
+  expect((await loadText({ flags: {} })).flagFile).toBeNull()
   expect((await loadText({ store: { file: '~/s' } }, { env: { HOME: '/home/me' } })).storeFolder).toBe('/home/me/s')
 })
 

@@ -69,6 +69,21 @@ test('harness-loop carries on through a broken request and a question', async ()
   ])
 })
 
+test('rollout: five of a hundred users, then all, then nobody, and open sessions keep what they have', async () => {
+  const file = path.join(ROOT, 'examples', 'rollout', 'rollout.mjs')
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { timeout: 25_000 })
+  expect([stderr, stdout.trimEnd().split('\n')]).toEqual([
+    '',
+    [
+      '22 of 500 users have it',
+      'user-9: true (on, TARGETING_MATCH, provider)',
+      'of the team core: true',
+      'then 500',
+      'then 0; the session that is open keeps true',
+    ],
+  ])
+})
+
 test('approvals: reviewed, asked once, asked again after a change, revoked', async () => {
   expect(await run('approvals')).toEqual([
     '? clear of notes (environment staging), 0 changes since the last yes: always',

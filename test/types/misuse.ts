@@ -273,6 +273,13 @@ void session.callTool({ owner: 'files', tool: tool.tool })
 // @ts-expect-error a default that is none of the variants
 defineFlag({ name: 'odd', variants: ['off', 'on'], default: 'maybe', description: '' })
 
+// @ts-expect-error a provider of the web SDK answers at once and takes no context
+void openTestRuntime({ flags: { provider: { metadata: { name: 'web' }, resolveBooleanEvaluation: () => ({ value: true }) } } })
+// @ts-expect-error a targeting key is text
+void openTestRuntime({ flags: { evaluationContext: { targetingKey: 7 } } })
+// @ts-expect-error a function is no attribute
+void openTestRuntime({ session: { evaluationContext: { team: () => 'core' } } })
+
 // @ts-expect-error a test runtime reads no files
 void openTestRuntime({ config: 'tapline.json' })
 // @ts-expect-error how a scripted server is started is not said

@@ -1,7 +1,9 @@
 // What must compile: no false alarms. Run by the type check, never by a test.
+import { InMemoryProvider } from '@openfeature/server-sdk'
+import type { Client, EvaluationContext, Provider } from '@openfeature/server-sdk'
 import { z } from 'zod'
 import { defineFlag, isContent, openRuntime, unwrap } from '../../src/index.ts'
-import type { HookEntry, Runtime, RuntimeOptions, Session } from '../../src/index.ts'
+import type { FlagOptions, HookEntry, Runtime, RuntimeOptions, Session } from '../../src/index.ts'
 import {
   ALL_METHODS,
   allow,
@@ -294,3 +296,15 @@ export async function inTest(): Promise<TestRuntime> {
   })
 }
 export type StillATool = ToolCall
+
+// flags: what OpenFeature gives fits without a cast
+declare const vendor: Provider
+declare const client: Client
+declare const attributes: EvaluationContext
+export const flagOptions: readonly FlagOptions[] = [
+  { provider: new InMemoryProvider({}) },
+  { provider: vendor, evaluationContext: attributes },
+  { provider: client, override: { caution: 'high' } },
+  { flagd: 'flags.json', evaluationContext: { targetingKey: 'ada', plan: 'pro', seats: 5, tags: ['a'] } },
+]
+export const forUser = (runtime: Runtime): Promise<Session> => runtime.openSession({ evaluationContext: { ...attributes, team: 'core' } })

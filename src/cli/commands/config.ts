@@ -40,7 +40,7 @@ async function findings(context: CliContext): Promise<Checked> {
     const { furtherFindings } = await import('../findings.ts')
     return {
       files: loaded.files,
-      diagnostics: [...loaded.diagnostics, ...(await furtherFindings(loaded, { override: context.globals.flags, variables: context.env }))],
+      diagnostics: [...loaded.diagnostics, ...(await furtherFindings(context, loaded))],
     }
   } catch (error) {
     const mistakes = isTaplineError(error) && error.code === 'CONFIG_INVALID' ? mistakesOf(error) : []

@@ -3,6 +3,7 @@ import { TaplineError } from '../../errors.ts'
 import type { Logger } from '../../runtime/types.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE } from '../exit-status.ts'
+import { flagOptions } from '../globals.ts'
 import { configurationFiles, traceTo } from '../open.ts'
 import { diagnosticText } from '../render/diagnostic.ts'
 import { visibleLine } from '../render/escape.ts'
@@ -32,7 +33,7 @@ export async function run(
     import('../../gateway/client-stream.ts'),
   ])
   using stdout = reserveStdout()
-  const runtime = await openRuntime({ config: files, flags: { override: globals.flags }, logger, ...traceTo(traceFile, context) })
+  const runtime = await openRuntime({ config: files, flags: flagOptions(globals), logger, ...traceTo(traceFile, context) })
   try {
     for (const one of runtime.diagnostics) if (one.severity !== 'info') out.note(diagnosticText(one, out.paintErr))
     await serveClient({

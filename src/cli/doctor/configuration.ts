@@ -2,7 +2,8 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import { isTaplineError } from '../../errors.ts'
 import type { CliContext } from '../context.ts'
-import { configurationFiles, readConfiguration, readFlags } from '../open.ts'
+import { readFlags } from '../flag-sources.ts'
+import { configurationFiles, readConfiguration } from '../open.ts'
 import { mistakesOf } from '../render/failure.ts'
 import type { Check } from './check.ts'
 import { failed, found } from './check.ts'
@@ -23,7 +24,7 @@ export async function checkConfiguration(context: CliContext): Promise<{ checks:
     for (const { path } of loaded.files) checks.push({ check: 'configuration', status: 'ok', message: path })
     const { furtherFindings } = await import('../findings.ts')
     // whether a server starts is seen by starting it, and a launcher is probed
-    const more = (await furtherFindings(loaded, { override: context.globals.flags, variables: context.env })).filter(
+    const more = (await furtherFindings(context, loaded)).filter(
       ({ code }) => code !== 'server_will_not_start' && code !== 'launcher_not_offered',
     )
     for (const one of [...loaded.diagnostics, ...more]) if (one.severity !== 'info') checks.push(found('configuration', one))
@@ -38,11 +39,11 @@ export async function checkConfiguration(context: CliContext): Promise<{ checks:
 
 async function checkFlags(context: CliContext): Promise<Check> {
   try {
-    const rows = await readFlags(context)
+    const { flags } = await readFlags(context)
     return {
       check: 'flags',
       status: 'ok',
-      message: rows.map(({ details: { flagKey, value, source } }) => `${flagKey} = ${value} (${source})`).join(', '),
+      message: flags.map(({ details: { flagKey, value, source } }) => `${flagKey} = ${value} (${source})`).join(', '),
     }
   } catch (error) {
     return failed('flags', error)

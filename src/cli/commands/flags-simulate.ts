@@ -1,0 +1,43 @@
+/** `tapline flags simulate`: how a flag file would split so many users, before anybody gets it. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { messageOf, TaplineError } from '../../errors.ts'
+import { nearest } from '../../nearest.ts'
+import { VERSION } from '../../version.ts'
+import type { CliContext } from '../context.ts'
+import { EXIT_DONE } from '../exit-status.ts'
+import { simulationJson, simulationText } from '../render/simulation.ts'
+
+const KEYS = 10_000
+const MOST_KEYS = 1_000_000
+
+/** Exit status 0. Throws CONFIG_NOT_FOUND, CONFIG_INVALID for a file that is no flagd definition, FLAG_UNKNOWN, CLI_USAGE. */
+export async function run(
+  { cwd, out }: CliContext,
+  file: string,
+  flag: string | undefined,
+  { keys = KEYS }: { readonly keys?: number },
+): Promise<number> {
+  if (keys < 1 || keys > MOST_KEYS) throw new TaplineError('CLI_USAGE', `--keys ${keys}: it is a number from 1 to ${MOST_KEYS}`)
+  const path = resolve(cwd, file)
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new TaplineError('CONFIG_NOT_FOUND', `the flag file ${path} cannot be read: ${messageOf(error)}`, { cause: error, where: path })
+  })
+  const [{ readFlagdSet }, { simulateFlag }] = await Promise.all([import('../../flags/flagd-set.ts'), import('../../flags/simulate.ts')])
+  const set = await readFlagdSet(text)
+  if ('problem' in set) {
+    const where = set.line === undefined ? path : `${path}:${set.line}:${set.column}`
+    throw new TaplineError('CONFIG_INVALID', `${where}: the flag file cannot be used: ${set.problem}`, { where })
+  }
+  const chosen = flag === undefined ? set.flags : set.flags.filter(({ name }) => name === flag)
+  if (flag !== undefined && chosen.length === 0) {
+    const near = nearest(
+      flag,
+      set.flags.map(({ name }) => name),
+    )
+    throw new TaplineError('FLAG_UNKNOWN', `${path} has no flag ${JSON.stringify(flag)}${near === null ? '' : `: did you mean "${near}"?`}`)
+  }
+  const flags = chosen.map((one) => simulateFlag(set, one, keys, { version: VERSION }))
+  await out.result({ json: () => simulationJson(path, keys, flags), text: (paint) => simulationText(keys, flags, paint) })
+  return EXIT_DONE
+}

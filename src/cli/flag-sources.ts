@@ -1,0 +1,62 @@
+/** Where the flags of a command line come from. */
+import type { LoadedConfig } from '../config/config.ts'
+import type { TaplineError } from '../errors.ts'
+import type { Flag, FlagDetails } from '../flags/flag.ts'
+import type { FlagStatement } from '../flags/statements.ts'
+import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { CliContext } from './context.ts'
+import { flagOptions } from './globals.ts'
+import { readConfiguration } from './open.ts'
+
+/** A flag, what every source says of it, strongest first, and what comes out. */
+export interface EvaluatedFlag {
+  readonly flag: Flag
+  readonly statements: readonly FlagStatement[]
+  readonly details: FlagDetails
+}
+
+/** Every flag of a configuration (null: none) as a session would capture it now, and what is wrong with the flag file. Throws FLAG_…. */
+export async function evaluateFlags(
+  { globals, env }: Pick<CliContext, 'globals' | 'env'>,
+  loaded: LoadedConfig | null,
+): Promise<{ readonly flags: readonly EvaluatedFlag[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const [{ openFlags }, { FlagRegistry }, { detailsOf }, { fileStore }, { defaultStoreFolder }, { Secrets }] = await Promise.all([
+    import('../runtime/open-flags.ts'),
+    import('../flags/registry.ts'),
+    import('../flags/statements.ts'),
+    import('../storage/file-store.ts'),
+    import('../storage/default-folder.ts'),
+    import('../secrets.ts'),
+  ])
+  const diagnostics: Diagnostic[] = []
+  const store = fileStore(loaded?.storeFolder ?? defaultStoreFolder(env))
+  const sources = await openFlags(flagOptions(globals), {
+    registry: new FlagRegistry(),
+    variables: env,
+    features: loaded?.features ?? [],
+    flagFile: loaded?.flagFile ?? null,
+    store,
+    secrets: new Secrets(),
+    report: (diagnostic) => void diagnostics.push(diagnostic),
+  })
+  try {
+    const said = await sources.statements({ sessionId: 'flags', environmentIds: loaded?.selectedEnvironments ?? [] })
+    const flags = [...said].map(([flag, statements]) => ({ flag, statements, details: detailsOf(flag, statements) }))
+    return { flags, diagnostics }
+  } finally {
+    await sources.close()
+    await store.close()
+  }
+}
+
+/** The flags of the configuration of a command line; without a configuration those of Tapline. Throws FLAG_… and CONFIG_…. */
+export async function readFlags(context: CliContext): ReturnType<typeof evaluateFlags> {
+  const loaded = await readConfiguration(context).then(
+    (configuration) => configuration.loaded,
+    (error: TaplineError) => {
+      if (error.code === 'CONFIG_NOT_FOUND' && context.globals.config.length === 0) return null
+      throw error
+    },
+  )
+  return evaluateFlags(context, loaded)
+}
