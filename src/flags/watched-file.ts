@@ -78,9 +78,12 @@ export class WatchedFile {
   }
 
   #notice(): void {
+    const own = path.basename(this.#path)
     try {
-      // the folder: a watch on the file itself would end with the first rename
-      this.#watcher = watch(path.dirname(this.#path), { persistent: false }, () => void this.look())
+      // the folder: a watch on the file itself would end with the first rename. Names with two dots are the links of mounted volumes
+      this.#watcher = watch(path.dirname(this.#path), { persistent: false }, (_what, name) => {
+        if (name === null || name === own || name.startsWith('..')) void this.look()
+      })
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
       // no such folder yet, or no watches left: the timer looks all the same

@@ -48,6 +48,9 @@ const COMMANDS = [
   ['prompts', 'get', ...on, 'one'],
   ['plugins', 'list'],
   ['flags', 'list'],
+  ['flags', 'explain', 'multi_environment_mcp'],
+  // no flag file: what is wrong with it is told without what stands in it
+  ['flags', 'simulate', 'tapline.json'],
   ['config', 'check'],
   ['config', 'show'],
   ['config', 'schema'],
