@@ -1,4 +1,6 @@
 /** `tapline/builtin`: hook plugins that come with the package. */
+export { auditLog } from './audit-log.ts'
+export type { AuditLogOptions } from './audit-log.ts'
 export { dryRun } from './dry-run.ts'
 export type { DryRunOptions } from './dry-run.ts'
 export { retry } from './retry.ts'

@@ -1,0 +1,135 @@
+/** An audit log in a file that several processes may append to. */
+import { closeSync, openSync, statSync } from 'node:fs'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { messageOf, TaplineError } from '../../errors.ts'
+import { type AuditSink, MOST_WAITING_BYTES } from './audit-sink.ts'
+
+/** How a file is kept small. */
+export interface Rotation {
+  /** bytes after which a new file is begun; null: never */
+  readonly maxBytes: number | null
+  /** how many of the old ones stay; null: all */
+  readonly keep: number | null
+}
+
+const OWNER_ONLY = 0o600
+/** What stands behind the name of an old file: time, process, number. */
+const OLD = /^\d{8}T\d{9}Z-\d+-\d+$/
+const NOTHING = Promise.resolve()
+
+/** Appends with one write for all lines that wait, so that those of two processes never mix. */
+export class AuditFile implements AuditSink {
+  readonly #file: string
+  readonly #rotation: Rotation
+  #handle: FileHandle | null = null
+  #waiting: string[] = []
+  #waitingBytes = 0
+  #last: Promise<void> = NOTHING
+  #lost = 0
+  #lostInAll = 0
+  #isTorn = false
+  #rotations = 0
+
+  /** Makes the file where it is not there, readable for its owner alone. Throws HOOK_BAD_PLUGIN where that cannot be. */
+  constructor(file: string, rotation: Rotation) {
+    this.#file = file
+    this.#rotation = rotation
+    try {
+      // a pipe that nobody reads would hold up everything
+      const there = statSync(file, { throwIfNoEntry: false })
+      if (there !== undefined && !there.isFile()) throw new Error('it is no file')
+      closeSync(openSync(file, 'a', OWNER_ONLY))
+    } catch (cause) {
+      throw new TaplineError('HOOK_BAD_PLUGIN', `the audit log ${file} cannot be written: ${messageOf(cause)}`, {
+        cause,
+        remedy: 'Correct the path, make its folder, or check who may write there.',
+      })
+    }
+  }
+
+  write(line: string): Promise<void> {
+    if (this.#waitingBytes > MOST_WAITING_BYTES) {
+      this.#lose(1)
+      return NOTHING
+    }
+    this.#waitingBytes += Buffer.byteLength(line)
+    // whoever comes while a batch is being gathered is told by the first of it
+    if (this.#waiting.push(line) > 1) return NOTHING
+    const written = this.#last.then(() => this.#append())
+    this.#last = written.catch(() => {})
+    return written
+  }
+
+  async close(): Promise<void> {
+    await this.#last
+    await this.#release()
+    if (this.#lostInAll > 0) throw new Error(`the audit log ${this.#file} has lost ${this.#lostInAll} lines`)
+  }
+
+  async #append(): Promise<void> {
+    const lines = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    try {
+      const handle = await this.#current()
+      const gap = this.#lost === 0 ? '' : `${JSON.stringify({ v: 1, time: new Date().toISOString(), lost: this.#lost })}\n`
+      await this.#writeWhole(handle, Buffer.from(`${this.#isTorn ? '\n' : ''}${gap}${lines.join('')}`))
+      this.#lost = 0
+    } catch (error) {
+      this.#lose(lines.length)
+      await this.#release()
+      throw new Error(`${lines.length} lines of the audit log ${this.#file} are lost: ${messageOf(error)}`, { cause: error })
+    }
+  }
+
+  async #writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
+    let at = 0
+    this.#isTorn = false
+    while (at < bytes.length) {
+      // a disk that is full takes a part
+      const { bytesWritten } = await handle.write(bytes, at).catch((error: unknown) => {
+        this.#isTorn = at > 0
+        throw error
+      })
+      at += bytesWritten
+    }
+  }
+
+  /** The file of now: another process, or whoever looks after logs, may have moved it away. */
+  async #current(): Promise<FileHandle> {
+    const { maxBytes } = this.#rotation
+    if (this.#handle !== null) {
+      const [held, named] = await Promise.all([this.#handle.stat(), stat(this.#file).catch(() => null)])
+      if (named === null || named.ino !== held.ino || named.dev !== held.dev) await this.#release()
+      else if (maxBytes !== null && held.size >= maxBytes) await this.#rotate()
+    } else if (maxBytes !== null && ((await stat(this.#file).catch(() => null))?.size ?? 0) >= maxBytes) await this.#rotate()
+    return (this.#handle ??= await open(this.#file, 'a', OWNER_ONLY))
+  }
+
+  /** The old file gets a name that nobody else gives: two processes that do this at once make one file too many and lose nothing. */
+  async #rotate(): Promise<void> {
+    await this.#release()
+    const stamp = new Date().toISOString().replace(/[-:.]/g, '')
+    await rename(this.#file, `${this.#file}.${stamp}-${process.pid}-${++this.#rotations}`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    const { keep } = this.#rotation
+    if (keep === null) return
+    const folder = path.dirname(this.#file)
+    const start = `${path.basename(this.#file)}.`
+    const old = (await readdir(folder)).filter((name) => name.startsWith(start) && OLD.test(name.slice(start.length))).sort()
+    for (const name of old.slice(0, Math.max(0, old.length - keep))) await rm(path.join(folder, name), { force: true })
+  }
+
+  #lose(lines: number): void {
+    this.#lost += lines
+    this.#lostInAll += lines
+  }
+
+  async #release(): Promise<void> {
+    const handle = this.#handle
+    this.#handle = null
+    await handle?.close().catch(() => {})
+  }
+}
