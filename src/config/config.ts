@@ -104,9 +104,9 @@ export interface Config {
 
 /** A hook plugin that a file names; nothing of it is imported yet. */
 export interface HookModule {
-  /** absolute path of a module, or the name of a package to be resolved from `folder` */
+  /** absolute path of a module, the name of a package to be resolved from `folder`, or that of a built-in plugin */
   readonly module: string
-  readonly kind: 'path' | 'package'
+  readonly kind: 'path' | 'package' | 'builtin'
   readonly options: JsonObject | null
   /** folder of the file that names it */
   readonly folder: string

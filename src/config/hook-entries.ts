@@ -3,11 +3,18 @@ import path from 'node:path'
 import type { JsonObject } from '../json.ts'
 import type { HookModule } from './config.ts'
 import { Fields } from '../documents/fields.ts'
-import { HOOK, PACKAGE_NAME } from './keys.ts'
+import { BUILTIN_HOOKS, HOOK, PACKAGE_NAME } from './keys.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
 import { kindName, toJson } from '../documents/value.ts'
+
+/** Key of an entry → what it names. */
+const KINDS = [
+  ['module', 'path'],
+  ['package', 'package'],
+  ['builtin', 'builtin'],
+] as const
 
 /** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
 export function readHooks(value: Value, source: Source, report: Report): readonly HookModule[] {
@@ -38,13 +45,12 @@ function readHook(value: Value, source: Source, report: Report): HookModule | nu
 
 function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'folder' | 'where'>, report: Report): HookModule | null {
   const fields = new Fields(value, keysOf(HOOK), report)
-  if (fields.has('module') === fields.has('package')) {
-    report(value.where, `${value.path} needs "module" (a path) or "package" (a name), one of the two`)
+  const [kind, ...others] = KINDS.filter(([key]) => fields.has(key))
+  if (kind === undefined || others.length > 0) {
+    report(value.where, `${value.path} needs "module" (a path), "package" (a name) or "builtin" (a plugin of tapline's own), one of the three`)
     return null
   }
-  const file = fields.word('module')
-  const name = fields.word('package')
-  const module = file === undefined ? packageName(name, fields) : modulePath(file, common.folder, report)
+  const module = readModule(fields, kind[1], common.folder, report)
   const options = fields.value('options')
   const environments = readEnvironmentFilter(fields)
   const servers = fields.texts('servers')?.map((server) => server.text)
@@ -57,12 +63,19 @@ function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'fol
   return {
     ...common,
     module,
-    kind: file === undefined ? 'package' : 'path',
+    kind: kind[1],
     options: options === undefined ? null : readOptions(options, report),
     ...(environments !== undefined && { environments }),
     ...(servers !== undefined && { servers }),
     ...(tools !== undefined && { tools }),
   }
+}
+
+function readModule(fields: Fields, kind: HookModule['kind'], folder: string, report: Report): string | null {
+  if (kind === 'builtin') return fields.choice('builtin', BUILTIN_HOOKS) ?? null
+  if (kind === 'package') return packageName(fields.word('package'), fields)
+  const file = fields.word('module')
+  return file === undefined ? null : modulePath(file, folder, report)
 }
 
 function readOptions(value: Value, report: Report): JsonObject | null {

@@ -58,7 +58,7 @@ export function configSchema(): JsonObject {
       hook: {
         anyOf: [
           { type: 'string', pattern: MODULE_PATH },
-          objectSchema(HOOK, { oneOf: [{ required: ['module'] }, { required: ['package'] }] }),
+          objectSchema(HOOK, { oneOf: [{ required: ['module'] }, { required: ['package'] }, { required: ['builtin'] }] }),
         ],
       },
       package: objectSchema(PACKAGE, { required: ['path'] }),

@@ -139,10 +139,14 @@ export const PACKAGE: Shapes = {
   }),
 }
 
+/** The hook plugins of `tapline/builtin`, as a configuration names them. */
+export const BUILTIN_HOOKS = ['tool-list', 'retry', 'redact', 'audit-log', 'dry-run', 'open-telemetry'] as const
+
 /** Of an entry of `hooks` that is an object. */
 export const HOOK: Shapes = {
   module: word('path of a module', { pattern: MODULE_PATH }),
   package: word('name of a package', { pattern: PACKAGE_NAME.source }),
+  builtin: choice(BUILTIN_HOOKS, 'a hook plugin that comes with tapline'),
   options: whatever('given to the plugin', { type: 'object' }),
   environments: whatever('only calls to servers of these environments; null: servers without one', {
     type: 'array',

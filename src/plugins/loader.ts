@@ -9,9 +9,9 @@ import { resolvePackage } from './resolve-package.ts'
 
 /** A hook plugin as a configuration names it. */
 export interface HookModuleSpec {
-  /** absolute path of a module, or the name of a package to be resolved from `folder` */
+  /** absolute path of a module, the name of a package to be resolved from `folder`, or that of a built-in plugin */
   readonly module: string
-  readonly kind: 'path' | 'package'
+  readonly kind: 'path' | 'package' | 'builtin'
   readonly options: JsonObject | null
   /** folder of the file that names it */
   readonly folder: string
@@ -55,7 +55,7 @@ export async function loadHookModule(
 }
 
 async function load(spec: HookModuleSpec): Promise<HookPlugin> {
-  const exported = defaultExport(spec, await importModule(spec))
+  const exported = spec.kind === 'builtin' ? await builtinFactory(spec) : defaultExport(spec, await importModule(spec))
   if (typeof exported !== 'function') {
     if (spec.options !== null && Object.keys(spec.options).length > 0 && isObject(exported)) {
       throw badPlugin(spec, 'takes no options: its default export is a plugin', {
@@ -75,6 +75,11 @@ async function load(spec: HookModuleSpec): Promise<HookPlugin> {
     })
   }
   return checkPlugin(spec, made, isClass ? 'an instance of its default export' : 'what its default export returns')
+}
+
+async function builtinFactory({ module, folder }: HookModuleSpec): Promise<unknown> {
+  const { factoryByName } = await import('./builtin/by-name.ts')
+  return factoryByName(module, folder)
 }
 
 async function importModule(spec: HookModuleSpec): Promise<Readonly<Record<string, unknown>>> {

@@ -50,7 +50,7 @@ function readSettings(options: OptionReader): Settings {
   if (given.length !== 1) options.fail('', `must have one of ${SINKS.join(', ')}`)
   const file = options.text('file')
   const write = options.function('write') as ((line: string) => unknown) | null
-  const stream = readStream(options)
+  const stream = options.object('stream', 'write') as LineStream | null
   const rotation: Rotation = {
     maxBytes: options.has('maxBytes') ? options.whole('maxBytes', 1024, { least: 1024, most: Number.MAX_SAFE_INTEGER }) : null,
     keep: options.has('keep') ? options.whole('keep', 1, { least: 1, most: 10_000 }) : null,
@@ -65,13 +65,4 @@ function readSettings(options: OptionReader): Settings {
       return write === null ? new StreamSink(stream as LineStream) : new FunctionSink(write)
     },
   }
-}
-
-function readStream(options: OptionReader): LineStream | null {
-  const value = options.value('stream')
-  if (value === undefined) return null
-  const isStream = typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function' && 'on' in value
-  if (isStream) return value as LineStream
-  options.fail('stream', 'must be a writable stream')
-  return null
 }

@@ -108,6 +108,15 @@ export class OptionReader {
     })
   }
 
+  /** An object of the host that has this method; a configuration cannot give one. */
+  object(key: string, method: string): object | null {
+    const value = this.#given[key]
+    if (value === undefined) return null
+    if (typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function') return value
+    this.fail(key, `must be an object with ${method}()`)
+    return null
+  }
+
   /** A function of the host; a configuration cannot give one. */
   function(key: string): ((...args: never) => unknown) | null {
     const value = this.#given[key]

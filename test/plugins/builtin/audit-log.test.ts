@@ -221,7 +221,7 @@ test.each<[unknown, string]>([
   [{ file: 'a', write() {} }, 'must have one of'],
   [{ file: '' }, 'file: must be a text'],
   [{ write: 'a' }, 'write: must be a function'],
-  [{ stream: {} }, 'stream: must be a writable stream'],
+  [{ stream: {} }, 'stream: must be an object with write()'],
   [{ file: 'a', maxBytes: 10 }, 'maxBytes: must be a whole number from 1024'],
   [{ write() {}, maxBytes: 2000 }, 'maxBytes: needs file'],
   [{ file: 'a', keep: 2 }, 'keep: needs maxBytes'],
