@@ -47,7 +47,10 @@ function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'fol
   const fields = new Fields(value, keysOf(HOOK), report)
   const [kind, ...others] = KINDS.filter(([key]) => fields.has(key))
   if (kind === undefined || others.length > 0) {
-    report(value.where, `${value.path} needs "module" (a path), "package" (a name) or "builtin" (a plugin of tapline's own), one of the three`)
+    report(
+      value.where,
+      `${value.path} needs "module" (a path), "package" (a name) or "builtin" (a plugin of tapline's own), one of the three`,
+    )
     return null
   }
   const module = readModule(fields, kind[1], common.folder, report)

@@ -112,7 +112,8 @@ export class OptionReader {
   object(key: string, method: string): object | null {
     const value = this.#given[key]
     if (value === undefined) return null
-    if (typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function') return value
+    if (typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function')
+      return value
     this.fail(key, `must be an object with ${method}()`)
     return null
   }

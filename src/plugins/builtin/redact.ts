@@ -5,7 +5,7 @@ import { ALL_METHODS } from '../../hooks/methods.ts'
 import type { HookPlugin } from '../../hooks/plugin.ts'
 import { STAGE_LAST } from '../../hooks/stages.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import type { Method, ResultOf } from '../../mcp.ts'
+import type { Method } from '../../mcp.ts'
 import { deny } from '../../verdicts.ts'
 import { type OptionReader, optionSchema } from './option-reader.ts'
 import { type Redaction, Redactor } from './redactor.ts'
@@ -57,7 +57,7 @@ export const redact: (options: RedactOptions) => HookPlugin = definePlugin({
         const result = await next().catch((error: unknown) => {
           throw withheld(redactor, error)
         })
-        return redactor.redactResult(result as JsonObject) as ResultOf<Method>
+        return redactor.redactResult(result as JsonObject)
       })
   },
 })

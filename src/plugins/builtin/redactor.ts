@@ -39,7 +39,8 @@ export class Redactor {
     const found = new Set<string>()
     const { structuredContent, ...rest } = result
     const envelope = this.#hasMembers ? (this.#members(rest, null, found, 0) as JsonObject) : rest
-    const content = structuredContent === undefined || !this.#hasMembers ? structuredContent : this.#members(structuredContent, [], found, 0)
+    const content =
+      structuredContent === undefined || !this.#hasMembers ? structuredContent : this.#members(structuredContent, [], found, 0)
     if (envelope === rest && content === structuredContent) return this.#texts(result, this.#redaction.patterns, 0) as JsonObject
     const without: JsonObject = content === undefined ? envelope : { ...envelope, structuredContent: content }
     return this.#texts(without, this.#patterns(found), 0) as JsonObject
@@ -65,7 +66,8 @@ export class Redactor {
   #member(key: string, value: Json, path: readonly string[] | null, found: Set<string>, level: number): Json {
     if (path === null) return this.#members(value, null, found, level + 1)
     const here = [...path, key]
-    if (!this.#isNamed(key) && !this.#redaction.paths.some((steps) => isAt(steps, here))) return this.#members(value, here, found, level + 1)
+    if (!this.#isNamed(key) && !this.#redaction.paths.some((steps) => isAt(steps, here)))
+      return this.#members(value, here, found, level + 1)
     if (value === null) return value
     remember(value, found)
     return this.#instead(typeof value === 'string' ? value : JSON.stringify(value))

@@ -22,8 +22,8 @@ export function subject(method: Method, call: CallView | null, tool: string | nu
 
 /** `{method} {target}`, where the target has few values. */
 export function spanName(about: Attributes): string {
-  const target = about['gen_ai.tool.name'] ?? about['gen_ai.prompt.name']
-  return [about['mcp.method.name'], target].filter((part) => part !== undefined).join(' ')
+  const { 'mcp.method.name': method, 'gen_ai.tool.name': tool, 'gen_ai.prompt.name': prompt } = about as Readonly<Record<string, string>>
+  return [method, tool ?? prompt].filter(Boolean).join(' ')
 }
 
 /** Whose the call is. The conventions have no words for it. */

@@ -40,7 +40,12 @@ const s = scriptedServer({
   resources: { 'a:b': 'text' },
 })
 const open = (options: AuditLogOptions, more: TestRuntimeOptions = {}): Promise<TestRuntime> =>
-  openTestRuntime({ environments: { e: { s } }, hooks: [auditLog(options), toolList({ deny: ['drop'] })], session: { id: 'the-session' }, ...more })
+  openTestRuntime({
+    environments: { e: { s } },
+    hooks: [auditLog(options), toolList({ deny: ['drop'] })],
+    session: { id: 'the-session' },
+    ...more,
+  })
 
 test('one line for every end of a call, readable for its owner alone', async () => {
   const file = path.join(freshFolder(), 'audit.jsonl')
@@ -112,7 +117,8 @@ test('two processes append to one file, which is turned over meanwhile: every li
   const folder = freshFolder()
   const file = path.join(folder, 'audit.jsonl')
   const fixture = path.join(import.meta.dirname, 'fixtures', 'auditor.mjs')
-  const run = (id: string): Promise<unknown> => promisify(execFile)(process.execPath, [fixture, file, id, '300', '20000'], { timeout: 60_000 })
+  const run = (id: string): Promise<unknown> =>
+    promisify(execFile)(process.execPath, [fixture, file, id, '300', '20000'], { timeout: 60_000 })
   await Promise.all([run('one'), run('two')])
   const files = fs.readdirSync(folder)
   expect(files.length).toBeGreaterThan(2)
@@ -133,7 +139,12 @@ test('keep: so many of the old files stay, and files that only look alike are le
     // each line is a batch of its own
     await expect.poll(() => fs.readFileSync(file, 'utf8').includes(`"n":${n},`)).toBe(true)
   }
-  expect(fs.readdirSync(folder).sort()).toEqual(['audit.jsonl', expect.stringMatching(/Z-\d+-\d+$/), expect.stringMatching(/Z-\d+-\d+$/), 'audit.jsonl.bak'])
+  expect(fs.readdirSync(folder).sort()).toEqual([
+    'audit.jsonl',
+    expect.stringMatching(/Z-\d+-\d+$/),
+    expect.stringMatching(/Z-\d+-\d+$/),
+    'audit.jsonl.bak',
+  ])
 })
 
 test('a file that was moved away is made again', async () => {

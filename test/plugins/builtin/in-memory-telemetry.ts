@@ -61,7 +61,11 @@ export interface Measurement {
 }
 
 /** A meter, and what was recorded. */
-export function memoryMeter(): { readonly meter: Meter; readonly records: Measurement[]; readonly units: Record<string, string | undefined> } {
+export function memoryMeter(): {
+  readonly meter: Meter
+  readonly records: Measurement[]
+  readonly units: Record<string, string | undefined>
+} {
   const records: Measurement[] = []
   const units: Record<string, string | undefined> = {}
   const meter = {
@@ -80,7 +84,12 @@ export class StorageContextManager implements ContextManager {
   active(): Context {
     return this.#storage.getStore() ?? ROOT_CONTEXT
   }
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(context: Context, fn: F, self?: ThisParameterType<F>, ...args: A): ReturnType<F> {
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    context: Context,
+    fn: F,
+    self?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
     return this.#storage.run(context, () => fn.call(self as never, ...args))
   }
   bind<T>(_: Context, target: T): T {

@@ -111,9 +111,11 @@ test('baggage goes along only where it is asked for', async () => {
       await using w = await open({ propagate })
       await call(w, 'run')
       const meta = toolCalls(w.t)[0]?.params._meta ?? {}
-      expect(Object.keys(meta).filter((key) => key !== 'progressToken').sort()).toEqual(
-        propagate === 'trace' ? ['traceparent'] : ['baggage', 'traceparent'],
-      )
+      expect(
+        Object.keys(meta)
+          .filter((key) => key !== 'progressToken')
+          .sort(),
+      ).toEqual(propagate === 'trace' ? ['traceparent'] : ['baggage', 'traceparent'])
     }
   } finally {
     propagation.disable()
@@ -153,7 +155,12 @@ test('metrics: the operation where something was sent, the call always', async (
   await w.t.session.getPrompt({ server: 's', prompt: 'ask' })
   expect(w.units).toEqual({ 'mcp.client.operation.duration': 's', 'tapline.call.duration': 's' })
   const of = (name: string): unknown => w.records.filter((record) => record.name === name).map(({ attributes }) => attributes)
-  const run = { 'mcp.method.name': 'tools/call', 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'run', 'tapline.outcome': 'completed' }
+  const run = {
+    'mcp.method.name': 'tools/call',
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': 'run',
+    'tapline.outcome': 'completed',
+  }
   const ask = { 'mcp.method.name': 'prompts/get', 'gen_ai.prompt.name': 'ask', 'tapline.outcome': 'completed' }
   expect(of('mcp.client.operation.duration')).toEqual([run, ask])
   expect(of('tapline.call.duration')).toEqual([
@@ -208,7 +215,12 @@ test('many calls at once: each has its own span', async () => {
 })
 
 test('telemetry that fails reaches no call', async () => {
-  const broken = { startSpan: () => { throw new Error('exporter') }, startActiveSpan: () => undefined as never }
+  const broken = {
+    startSpan: () => {
+      throw new Error('exporter')
+    },
+    startActiveSpan: () => undefined as never,
+  }
   await using w = await open({ tracer: broken })
   expect(await call(w, 'run')).toMatchObject({ outcome: 'completed', sent: 'yes' })
 })

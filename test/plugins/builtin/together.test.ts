@@ -5,7 +5,7 @@ import { memoryMeter, memoryTracer } from './in-memory-telemetry.ts'
 import { toolCalls } from './kit.ts'
 
 test('all of them in two sessions at once, twice each: every call ends once, and nothing of one is in the other', async () => {
-  const s = scriptedServer({ tools: { run: { run: ({ a }) => `got ${String(a)}` }, drop: {} } })
+  const s = scriptedServer({ tools: { run: { run: ({ a }) => `got ${a as string}` }, drop: {} } })
   const lines: { readonly session: string; readonly tool: string; readonly outcome: string }[] = []
   const { tracer, spans } = memoryTracer()
   const all = [
