@@ -6,6 +6,7 @@ import { parseApprove } from './approver.ts'
 import type { CliContext } from './context.ts'
 import { parseFlag } from './globals.ts'
 import type { Globals } from './globals.ts'
+import { addTraceCommands } from './trace-commands.ts'
 
 /** Where the texts of the parser go, and what is done with a command. */
 export interface ProgramHost {
@@ -164,20 +165,7 @@ export function createProgram(host: ProgramHost): Command {
     .option('--trace-file <file>', 'append a record of every call to this file')
     .action(action(async (context, options) => (await import('./commands/serve.ts')).run(context, options as object)))
 
-  const traces = program.command('trace').description('look at trace files, which --trace-file writes')
-  traces
-    .command('schema')
-    .description('print the JSON Schema of a line of a trace file')
-    .action(action(async (context) => (await import('./commands/trace.ts')).schema(context)))
-  traces
-    .command('show')
-    .description('show each call of a trace file as a time line of hooks, decisions and durations')
-    .argument('<file>', 'the trace file, or - for standard input')
-    .option('--call <id>', 'only this call')
-    .action(
-      action(async (context, file, options) => (await import('./commands/trace.ts')).show(context, file as string, options as object)),
-    )
-
+  addTraceCommands(program, action)
   const flagCommands = program.command('flags').description('show the feature flags, and try a roll-out')
   flagCommands
     .command('list', { isDefault: true })

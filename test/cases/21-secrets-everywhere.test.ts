@@ -33,6 +33,7 @@ const COMMANDS = [
   ['call', '--server', 'dies', 'hello'],
   ['trace', 'show', 't.jsonl'],
   ['trace', 'schema'],
+  ['rollout', 'report', 't.jsonl'],
   ['explain', ...on, 'hello'],
   ['tools'],
   ['tools', '--cached'],

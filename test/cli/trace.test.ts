@@ -1,7 +1,8 @@
 /** Trace files through the built command line: written by real calls, shown, and what is said of broken ones. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { misfit } from '../trace/kit.ts'
+import type { CallRecord, SessionRecord, ShadowEffect } from '../../src/index.ts'
+import { call, misfit, session, tap } from '../trace/kit.ts'
 import { Place, server } from './tapline.ts'
 
 const LIMIT = 60_000
@@ -58,31 +59,13 @@ test('a file that cannot be written is a warning; the call is what it is', { tim
 
 test('trace show: one call, standard input, broken lines, and files that are none', { timeout: LIMIT }, async () => {
   await using at = await place()
-  const key = { name: 'db', environmentId: 'vm', installationId: null, display: 'db (environment vm)' }
-  const trace = { candidates: [key], taps: [], shadow: [], approval: null, metaKeys: [], connection: null, timingsMs: { resolve: 1 } }
-  const call = (id: string, callId: string): object => ({
-    v: 1,
-    type: 'call',
-    time: 't',
-    session: 's',
-    id,
-    callId,
-    method: 'tools/call',
-    owner: key,
-    tool: 'drop',
-    arguments: null,
-    outcome: 'later_word',
-    code: 'LATER',
-    sent: 'unknown',
-    durationMs: 2,
-    trace,
-  })
-  const lines = [call('s.1', 'a'), call('s.2', 'b\u001b'), { v: 1, type: 'gap', time: 't', records: 3 }].map((one) => JSON.stringify(one))
+  const odd = (id: string, callId: string): CallRecord => call('s', id, {}, { callId, outcome: 'later_word' as never, durationMs: 2 })
+  const lines = [odd('s.1', 'a'), odd('s.2', 'b\u001b'), { v: 1, type: 'gap', time: 't', records: 3 }].map((one) => JSON.stringify(one))
   const text = [lines[0], '{"v":9}', lines[1], ...Array<string>(30).fill('{broken'), lines[2], '{"v":1,"ty'].join('\n')
   await writeFile(at.path('t.jsonl'), text)
   const all = await at.run(['trace', 'show', '-'], { input: text })
   expect(all.status).toBe(0)
-  expect(all.stdout.match(/^call s\.\d {2}db \(environment vm\) {2}drop {2}later_word after 2\.0 ms$/gm)).toHaveLength(2)
+  expect(all.stdout.match(/^call s\.\d {2}db \(environment prod\) {2}drop {2}later_word after 2\.0 ms$/gm)).toHaveLength(2)
   expect(all.stdout).toContain('3 records before t could not be written')
   expect(all.stderr.split('\n').slice(0, 2)).toEqual([
     'warning: -:2: the line has version 9 of the format; this tapline reads 1',
@@ -109,4 +92,33 @@ test('a large file is shown in little memory', { timeout: LIMIT }, async () => {
   await writeFile(at.path('large.jsonl'), `${record}\n`.repeat(100_000))
   const { status, stdout } = await at.run(['trace', 'show', 'large.jsonl', '--json'], { env: { NODE_OPTIONS: '--max-old-space-size=32' } })
   expect([status, stdout.length > 40_000_000]).toEqual([0, true])
+})
+
+test('rollout report: several files, for people and in JSON', { timeout: LIMIT }, async () => {
+  await using at = await place()
+  const opened = (id: string, value: boolean): SessionRecord => session(id, value, [{ name: 'guard', mode: 'shadow' }])
+  const called = (of: string, wouldHave: ShadowEffect[], outcome: CallRecord['outcome']): CallRecord =>
+    call(of, `${of}.1`, { taps: [tap('guard', 'deny', { tap: 'no' })], shadow: [{ plugin: 'guard', wouldHave }] }, { outcome })
+  const lines = (...all: object[]): string => all.map((one) => `${JSON.stringify(one)}\n`).join('')
+  await writeFile(at.path('a.jsonl'), lines(opened('a', true), called('a', ['refused'], 'completed'), called('a', [], 'completed')))
+  await writeFile(at.path('b.jsonl'), `${lines(opened('b', false), called('b', ['refused', 'metadata'], 'server_failed'))}{"v":`)
+  const { status, stdout, stderr } = await at.run(['rollout', 'report', 'a.jsonl', 'b.jsonl'])
+  expect([status, stderr.match(/^warning: b\.jsonl:3: the line is not JSON/gm)?.length]).toEqual([0, 1])
+  expect(stdout).toMatch(/^3 calls of 2 sessions/)
+  expect(stdout).toMatch(/^guard {2}in shadow {2}3 calls, 2 sessions$/m)
+  expect(stdout).toMatch(/^ +would have refused it +2 +66\.7 % +e\.g\. a\.1, b\.1$/m)
+  expect(stdout).toMatch(/^ +would have done nothing +1 +33\.3 %$/m)
+  expect(stdout).toMatch(/^ +of 2 calls that it would have stopped, 2 calls ran$/m)
+  expect(stdout).toMatch(/^ +approve\/no +3 runs +half within 1\.0 ms/m)
+  expect(stdout).toMatch(/^flag multi_environment_mcp\n +value +sessions +calls +completed +server failed +tool errors/m)
+  expect(stdout).toMatch(/^ +false \(off\) +1 +1 +0 \(0\.0 %\) +1 \(100\.0 %\)/m)
+  const { json } = await at.run(['rollout', 'report', 'a.jsonl', '--json'])
+  expect(json).toMatchObject({
+    sessions: 1,
+    calls: 2,
+    plugins: [{ plugin: 'guard', effects: { refused: 1 }, agreement: 0.5 }],
+    flags: [],
+    problemCount: 0,
+  })
+  expect((await at.run(['rollout', 'report', 'a.jsonl', 'nope'])).status).toBe(2)
 })

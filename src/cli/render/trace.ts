@@ -90,10 +90,11 @@ function shadowLines({ shadow }: ShownTrace, paint: Paint): string[] {
 
 /** `would have refused it, rewritten its arguments`. */
 function wouldHaveText(effects: readonly string[]): string {
-  return effects.length === 0
-    ? 'would have done nothing'
-    : `would have ${effects.map((one) => EFFECTS[one] ?? visibleLine(one)).join(', ')}`
+  return effects.length === 0 ? 'would have done nothing' : `would have ${effects.map(effectText).join(', ')}`
 }
+
+/** An effect on a call in words; one of a later version as it is. */
+export const effectText = (effect: string): string => EFFECTS[effect] ?? visibleLine(effect)
 
 const EFFECTS: Readonly<Record<string, string>> = {
   violated: 'tried to move it to another owner',
