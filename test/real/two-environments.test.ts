@@ -1,11 +1,12 @@
 /** Servers of one name on two real `codex exec-server` and without an environment: each request reaches the right process on the right side. */
 import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { execServer, memoryStore, openRuntime } from '../../src/index.ts'
-import type { ApprovalQuestion, Runtime, RuntimeOptions, Session } from '../../src/index.ts'
-import { ALL_METHODS } from '../../src/plugin.ts'
+import type { ApprovalQuestion, Runtime, RuntimeOptions, ServerKey, Session } from '../../src/index.ts'
+import { ALL_METHODS, deny } from '../../src/plugin.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { plugin } from '../pipeline/kit.ts'
 import { CodexExecutor } from './codex.ts'
@@ -115,44 +116,123 @@ test('scope prefixes are those of Codex for the same environment ids', async () 
     expect(namespace).toContain(prefix(owner.environmentId!))
 })
 
-test('the flag off, on and off again, with hooks, filters, deny lists and remembered approvals: the same is guarded', async () => {
+/** A plugin package on that machine: one server as it is, one whose tool its host takes away. */
+function installPackage({ home }: CodexExecutor): void {
+  const root = join(home, 'plugins', 'packed')
+  mkdirSync(join(root, '.codex-plugin'), { recursive: true })
+  const server = (name: string): object => ({ command: 'node', args: [SERVER, name] })
+  const mcpServers = { packed: server('packed'), taken: server('taken') }
+  writeFileSync(join(root, '.codex-plugin', 'plugin.json'), JSON.stringify({ name: 'packed', version: '1.0.0', mcpServers }))
+}
+
+/** What the three runs of one set-up have in common, whatever the flag says. */
+interface Seen {
+  /** owner → how its two calls, its read and its prompt ended */
+  readonly ends: Record<string, readonly string[]>
+  /** who was asked about, and what for */
+  readonly asked: readonly string[]
+  /** who came by the hooks */
+  readonly guarded: readonly string[]
+  readonly observed: readonly string[]
+}
+
+test('the flag off, on and off again: packages, filters, deny lists, denying hooks and remembered approvals hold alike', async () => {
+  for (const one of [a, b]) installPackage(one)
   const store: Store = memoryStore()
-  const run = async (isOn: boolean): Promise<unknown> => {
+  const run = async (isOn: boolean): Promise<Seen> => {
     const asked: string[] = []
     const guarded: string[] = []
-    const guard = plugin(({ hooks }) =>
-      hooks.approve.tap({ name: 'guard', methods: ALL_METHODS, servers: ['far'] }, (one: any) => {
+    const observed: string[] = []
+    const wall = plugin(({ hooks }) => {
+      const named = { methods: ALL_METHODS, servers: ['walled', 'packed'] }
+      hooks.approve.tap({ name: 'wall', ...named }, (one: { owner: ServerKey; method: string }) => {
         guarded.push(`${String(one.owner)} ${one.method}`)
-      }),
-    )
-    const base = options(isOn, { store, hooks: [guard] }, {})
-    const { probe: _probe, ...rest } = base.mcpServers!
-    const filtered = { ...rest, filtered: where('filtered', { disabledTools: ['where'] }) }
-    await using runtime = await openRuntime({ ...base, mcpServers: filtered })
-    const approver = async (question: ApprovalQuestion) => {
-      asked.push(String(question.owner))
-      return { action: 'accept', remember: 'always' } as const
+        return one.owner.name === 'walled' ? deny('the wall says no') : undefined
+      })
+    }, 'wall')
+    const watch = plugin(({ hooks }) => {
+      hooks.settled.tap('watch', ({ owner, outcome }: any) => void observed.push(`${String(owner)} ${outcome.code}`))
+    }, 'watch')
+    const base = options(isOn, { store, hooks: [wall, { plugin: watch, servers: ['probe', 'walled'] }] }, {})
+    const { probe: _wide, ...rest } = base.mcpServers!
+    const packed = (environment: string): object => ({
+      path: 'plugins/packed',
+      environment,
+      mcpServers: { taken: { disabledTools: ['where'] } },
+    })
+    await using runtime = await openRuntime({
+      ...base,
+      environments: {
+        ...base.environments,
+        'env-a': {
+          ...base.environments!['env-a']!,
+          mcpServers: { probe: where('a'), forbidden: where('f', { defaultToolsApprovalMode: 'deny' }) },
+        },
+      },
+      mcpServers: { ...rest, walled: where('walled', { environment: 'env-a' }), filtered: where('filtered', { enabledTools: ['other'] }) },
+      plugins: [packed('env-a'), packed('env-b')] as never,
+    })
+    // the one of env-a and the one of a package are allowed for good, everything else for its session
+    const approver = async ({ owner, tool }: ApprovalQuestion) => {
+      asked.push(`${String(owner)} ${tool}`)
+      const remember = owner.environmentId === 'env-a' ? ('always' as const) : ('session' as const)
+      return { action: 'accept', remember } as const
     }
-    await using session = await runtime.openSession({ approver, environments: ['env-a'] })
-    const { tools } = await session.listTools()
-    const ends = await Promise.all(
-      [
-        { server: 'probe', tool: 'where' },
-        { server: 'far', tool: 'where' },
-        { server: 'filtered', tool: 'where' },
-      ].map((request) => session.callTool(request)),
-    )
-    await session.readResource({ server: 'far', uri: 'x://where' })
-    return { asked: asked.sort(), guarded, owners: tools.map(({ owner }) => String(owner)), ends: ends.map(({ code }) => code) }
+    await using session = await runtime.openSession({ approver, environments: ['env-a', 'env-b'] })
+    await session.listTools()
+    const ends: Record<string, string[]> = {}
+    for (const { owner } of session.servers) {
+      const of = (ends[String(owner)] = [] as string[])
+      for (let time = 0; time < 2; time++) {
+        const outcome: any = await session.callTool({ owner, tool: 'where', arguments: {} })
+        const side = outcome.outcome === 'completed' ? (JSON.parse(outcome.forModel.text) as { home: string }).home : outcome.message
+        of.push(`${outcome.code} ${side}`)
+      }
+      const code = (request: Promise<unknown>): Promise<string> =>
+        request.then(
+          () => 'OK',
+          (error: unknown) => (error as { code: string }).code,
+        )
+      of.push(await code(session.readResource({ owner, uri: 'x://where' })), await code(session.getPrompt({ owner, prompt: 'where' })))
+    }
+    return { ends, asked, guarded, observed }
   }
   const first = await run(false)
+  const ofTool = (text: string, rest = 'OK'): unknown[] => [...Array<unknown>(2).fill(expect.stringContaining(text)), rest, rest]
+  const open = ({ home }: CodexExecutor): unknown[] => ofTool(`OK ${join(home, 'home')}`)
   expect(first).toEqual({
-    asked: ['far', 'probe (environment env-a)'],
-    guarded: ['far tools/call', 'far resources/read'],
-    owners: ['far', 'probe (environment env-a)'],
-    ends: ['OK', 'OK', 'CALL_TOOL_DISABLED'],
+    ends: {
+      far: open(b),
+      filtered: ofTool('CALL_TOOL_DISABLED'),
+      'forbidden (environment env-a)': ofTool('has the approval mode "deny"'),
+      'packed (environment env-a)': open(a),
+      'probe (environment env-a)': open(a),
+      'taken (environment env-a)': ofTool('CALL_TOOL_DISABLED'),
+      walled: ofTool('the wall says no', 'CALL_REFUSED'),
+    },
+    asked: ['far where', 'packed (environment env-a) where', 'probe (environment env-a) where'],
+    guarded: ['packed (environment env-a)', 'walled'].flatMap((owner) =>
+      ['tools/call', 'tools/call', 'resources/read', 'prompts/get'].map((method) => `${owner} ${method}`),
+    ),
+    observed: [...Array<string>(4).fill('probe (environment env-a) OK'), ...Array<string>(4).fill('walled CALL_REFUSED')],
   })
-  const remembered = { ...(first as object), asked: [] }
-  expect(await run(true)).toEqual(remembered)
+  // what was allowed for good is not asked for again, what was allowed for a session is
+  const remembered = { ...first, asked: ['far where'] }
+  const on = await run(true)
+  const isNew = (text: string): boolean => text.includes('(environment env-b)')
+  const without = (texts: readonly string[]): readonly string[] => texts.filter((text) => !isNew(text))
+  expect({
+    ends: Object.fromEntries(Object.entries(on.ends).filter(([owner]) => !isNew(owner))),
+    asked: without(on.asked),
+    guarded: without(on.guarded),
+    observed: without(on.observed),
+  }).toEqual(remembered)
+  // those of the other environment are there now, guarded by the same, and nothing that was allowed elsewhere holds for them
+  expect(Object.fromEntries(Object.entries(on.ends).filter(([owner]) => isNew(owner)))).toEqual({
+    'packed (environment env-b)': open(b),
+    'probe (environment env-b)': open(b),
+    'taken (environment env-b)': ofTool('CALL_TOOL_DISABLED'),
+  })
+  expect([on.asked.filter(isNew), on.guarded.filter(isNew), on.observed.filter(isNew)].map((texts) => texts.length)).toEqual([2, 4, 4])
   expect(await run(false)).toEqual(remembered)
 })
