@@ -1,10 +1,12 @@
 /** The real `codex exec-server`, with a home of its own, and a proxy in front of it whose connections can be cut. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Executor } from '../../src/connections/executor.ts'
+import { execServerExecutor } from '../../src/connections/executors/exec-server/exec-server.ts'
 
 /** The program itself: the script of the package starts it, and would outlive nothing. */
 export function codexBinary(): string {
@@ -74,6 +76,15 @@ export class CodexExecutor implements AsyncDisposable {
     this.port = Number(new URL(url).port)
   }
 
+  get pid(): number {
+    return this.#child.pid as number
+  }
+
+  /** Bytes of memory that it has at the moment. */
+  memory(): number {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1]) * 1024
+  }
+
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const gone = new Promise((resolve) => this.#child.once('exit', resolve))
@@ -85,6 +96,17 @@ export class CodexExecutor implements AsyncDisposable {
     await this.kill()
     rmSync(this.home, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** The executor of the product, connected to one of these. */
+export function connectTo(url: string): Promise<Executor> {
+  return execServerExecutor.connect({
+    signal: new AbortController().signal,
+    environmentId: 'vm',
+    options: { url },
+    log: () => {},
+    watch: { add() {}, delete() {} },
+  })
 }
 
 /** A TCP proxy on loopback: `cut` breaks what is open, at whatever byte that is. */

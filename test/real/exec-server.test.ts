@@ -9,14 +9,13 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/connections/connection.ts'
 import { execServerExecutor } from '../../src/connections/executors/exec-server/exec-server.ts'
-import type { Executor } from '../../src/connections/executor.ts'
 import type { ConnectionPool } from '../../src/connections/pool.ts'
 import type { TaplineError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { Environment } from '../../src/servers/environment.ts'
 import { callTool, httpConnection, serve } from '../connections/fixtures/http.ts'
 import { alive, hostPool, lease, marked, until } from '../connections/fixtures/pool.ts'
-import { CodexExecutor, Proxy } from './codex.ts'
+import { CodexExecutor, connectTo, Proxy } from './codex.ts'
 
 const SERVER = fileURLToPath(new URL('../connections/executors/fixtures/echo.mjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'tapline-exec-'))
@@ -254,18 +253,8 @@ describe('with a token', () => {
   })
 })
 
-async function connected(url: string): Promise<Executor> {
-  return execServerExecutor.connect({
-    signal: new AbortController().signal,
-    environmentId: 'vm',
-    options: { url },
-    log: () => {},
-    watch: { add() {}, delete() {} },
-  })
-}
-
 test('files and folders of the executor', async () => {
-  const executor = await connected(codex.url)
+  const executor = await connectTo(codex.url)
   const { signal } = new AbortController()
   const at = join(folder, 'files #1 ü?')
   mkdirSync(join(at, 'sub'), { recursive: true })
@@ -305,7 +294,7 @@ test('HTTP from there: bodies, headers, streams as they come, redirects, and req
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const executor = await connected(codex.url)
+  const executor = await connectTo(codex.url)
   const fetch = (to: string, init: RequestInit = {}): Promise<Response> => executor.fetch?.(new URL(to, base), init) as Promise<Response>
   try {
     const waiting = fetch('/held')
@@ -353,7 +342,7 @@ test.each([false, true])('an HTTP server of the environment is reached from ther
 })
 
 test('a look at it: platform, version and home of that machine', async () => {
-  const executor = await connected(codex.url)
+  const executor = await connectTo(codex.url)
   expect(await executor.check?.({ signal: new AbortController().signal })).toEqual({
     platform: 'linux',
     version: expect.stringMatching(/^\d+\./),
