@@ -90,7 +90,10 @@ export class ExecutorPool {
   /** Never rejects; takes 5 s at most. */
   async close(): Promise<void> {
     this.#ended.abort()
-    await disposeAll([...this.#connected.values()])
+    const all = [...this.#connected.values()]
+    // a session that ends meanwhile must not let go of its own once more
+    this.#connected.clear()
+    await disposeAll(all)
   }
 }
 

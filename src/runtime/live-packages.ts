@@ -2,6 +2,7 @@
 import { untilAborted } from '../connections/on-abort.ts'
 import { TaplineError, messageOf } from '../errors.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
+import type { ServerRegistration } from '../servers/definition.ts'
 import type { Environment } from '../servers/environment.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import type { PluginPackage } from './package-types.ts'
@@ -12,10 +13,15 @@ const PATIENCE_MS = 10_000
 /** ms after which a reading is given up; the next session begins another. */
 const LIMIT_MS = 60_000
 
+type Read = Awaited<ReturnType<typeof packagesOf>>
+const NOTHING: Read = { packages: [], registrations: [] }
+/** What becomes of packages that take too long. */
+const LATER = 'sessions that are opened once they are will have them'
+
 export class LivePackages {
   readonly #runtime: LiveRuntime
   /** by instance; one that fails is forgotten, so that it is tried again */
-  readonly #readings = new Map<string, Promise<readonly PluginPackage[]>>()
+  readonly #readings = new Map<string, Promise<Read>>()
   readonly #ended = new AbortController()
   readonly #told = new Set<string>()
   readonly #patienceMs: number
@@ -32,10 +38,17 @@ export class LivePackages {
 
   /** Waits until the packages of all have been read, or failed, or take too long: then their sessions do without. Rejects only for the signal. */
   async read(environments: readonly Environment[], signal?: AbortSignal): Promise<readonly PluginPackage[]> {
-    const readings = environments.filter((environment) => this.#hasAny(environment)).map((environment) => this.#patiently(environment))
-    const all = Promise.all(readings)
-    const packages = signal === undefined ? await all : await untilAborted(all, signal, () => cancelled(signal))
-    return packages.flat()
+    return (await this.#all(environments, LATER, signal)).flatMap(({ packages }) => packages)
+  }
+
+  /** The servers that the packages of a session's own environments bring; for the rest as `read`, and nothing is kept. */
+  async ofSession(environments: readonly Environment[], signal?: AbortSignal): Promise<readonly ServerRegistration[]> {
+    try {
+      const all = await this.#all(environments, 'the session does without', signal)
+      return all.flatMap(({ registrations }) => registrations)
+    } finally {
+      for (const { instanceId } of environments) this.#readings.delete(instanceId)
+    }
   }
 
   /** Gives up what is being read. */
@@ -51,22 +64,28 @@ export class LivePackages {
     return this.#runtime.parts.loaded.packages.filter(({ environmentId }) => environmentId === id)
   }
 
-  async #patiently(environment: Environment): Promise<readonly PluginPackage[]> {
+  async #all(environments: readonly Environment[], otherwise: string, signal: AbortSignal | undefined): Promise<readonly Read[]> {
+    const readings = environments.filter((environment) => this.#hasAny(environment)).map((one) => this.#patiently(one, otherwise))
+    const all = Promise.all(readings)
+    return signal === undefined ? all : untilAborted(all, signal, () => cancelled(signal))
+  }
+
+  async #patiently(environment: Environment, otherwise: string): Promise<Read> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), this.#patienceMs)))
     try {
-      const packages = await Promise.race([this.#reading(environment), late])
-      if (packages !== null) return packages
-      this.#tell(environment, `were not read within ${this.#patienceMs / 1000} s; sessions that are opened once they are will have them`)
+      const read = await Promise.race([this.#reading(environment), late])
+      if (read !== null) return read
+      this.#tell(environment, `were not read within ${this.#patienceMs / 1000} s; ${otherwise}`)
     } catch (error) {
       if (!this.#ended.signal.aborted) this.#tell(environment, `were not read: ${messageOf(error)}`)
     } finally {
       clearTimeout(timer)
     }
-    return []
+    return NOTHING
   }
 
-  #reading(environment: Environment): Promise<readonly PluginPackage[]> {
+  #reading(environment: Environment): Promise<Read> {
     const known = this.#readings.get(environment.instanceId)
     if (known !== undefined) return known
     const reading = this.#read(environment)
@@ -75,7 +94,7 @@ export class LivePackages {
     return reading
   }
 
-  async #read(environment: Environment): Promise<readonly PluginPackage[]> {
+  async #read(environment: Environment): Promise<Read> {
     const { pool, parts, environments } = this.#runtime
     const limit = AbortSignal.timeout(LIMIT_MS)
     const signal = AbortSignal.any([this.#ended.signal, limit])
@@ -89,10 +108,10 @@ export class LivePackages {
         signal,
         diagnose: (diagnostic) => found.push(diagnostic),
       })
-    const { packages, registrations } = await untilAborted(work(), signal, () => (limit.aborted ? tooLate() : signal.reason))
+    const read = await untilAborted(work(), signal, () => (limit.aborted ? tooLate() : signal.reason))
     for (const diagnostic of found) this.#runtime.report(diagnostic)
-    if (registrations.length > 0) environments.packagesRead(environment, registrations)
-    return packages
+    if (read.registrations.length > 0) environments.packagesRead(environment, read.registrations)
+    return read
   }
 
   /** Once for the same words: every session that is opened would say it again. */

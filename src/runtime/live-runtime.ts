@@ -5,6 +5,7 @@ import type { ExecutorDefinition } from '../connections/executor.ts'
 import { Inventory } from '../connections/inventory.ts'
 import { ConnectionPool } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
+import type { CapturedFlags } from '../flags/flag.ts'
 import { DeadlineWheel } from '../hooks/deadline-wheel.ts'
 import type { PluginEntry } from '../hooks/session-hooks.ts'
 import { LauncherProbe } from '../launcher-probe.ts'
@@ -28,7 +29,8 @@ import { LiveSession } from './live-session.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
 import type { RuntimeFlags } from './runtime-flags.ts'
 import type { RuntimeTraces } from './runtime-traces.ts'
-import { placeId, runtimeIds, sessionPlaces } from './session-places.ts'
+import type { SessionPlaces } from './session-places.ts'
+import { openPlaces, placeId } from './session-places.ts'
 import { sessionRecord } from './session-record.ts'
 import { statusPages } from './status.ts'
 import type { TraceOption, TraceOptions } from './trace-option.ts'
@@ -54,6 +56,9 @@ export interface RuntimeParts {
   readonly trace: TraceOption | undefined
   readonly logger: Logger | null
 }
+
+/** Records of a session, begun with what it is; null where nobody wants them. */
+type RecorderFor = (header: () => SessionRecord) => ReturnType<RuntimeTraces['recorder']> | null
 
 /** How many diagnostics are kept; a server that complains for ever must not fill the memory. */
 const MOST_DIAGNOSTICS = 1000
@@ -136,21 +141,15 @@ export class LiveRuntime implements Runtime {
     const { flags, problem } = captured instanceof Promise ? await captured : captured
     const target = traceTarget(options.trace, this.parts.trace, this.parts.loaded.trace)
     const traces = target === null ? null : await this.#openTraces()
-    const ready = await this.#ready(runtimeIds(given), options.signal)
-    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
-    if (this.#sessions.has(id))
-      throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
-    const places = sessionPlaces(this, given, ready)
-    const entries = [...this.#entries]
-    const opened = Date.now()
-    const header = (): SessionRecord => sessionRecord({ id, opened, environments: places.environments, flags, entries })
-    const recorder = traces?.recorder(target as TraceOptions, header) ?? null
-    const session = new LiveSession(this, { ...options, id, recorder }, places, flags, entries, async () => {
-      this.#sessions.delete(id)
-      await Promise.all(places.own.map((environment) => this.pool.drop(environment)))
-      await afterClose()
-    })
-    this.#sessions.set(id, session)
+    const places = await openPlaces(this, this.#packages, given, options.signal, (ids) => this.#ready(ids, options.signal))
+    const recorderFor: RecorderFor = (header) => traces?.recorder(target as TraceOptions, header) ?? null
+    let session: LiveSession
+    try {
+      session = this.#make({ ...options, id }, places, flags, recorderFor, afterClose)
+    } catch (error) {
+      await this.#drop(places.own)
+      throw error
+    }
     if (problem !== null) session.report(problem)
     try {
       await session.startRequired()
@@ -159,6 +158,34 @@ export class LiveRuntime implements Runtime {
       throw error
     }
     return session
+  }
+
+  #make(
+    options: SessionOptions & { readonly id: string },
+    places: SessionPlaces,
+    flags: CapturedFlags,
+    recorderFor: RecorderFor,
+    afterClose: () => void | Promise<void>,
+  ): LiveSession {
+    const { id } = options
+    if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
+    if (this.#sessions.has(id))
+      throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
+    const entries = [...this.#entries]
+    const opened = Date.now()
+    const header = (): SessionRecord => sessionRecord({ id, opened, environments: places.environments, flags, entries })
+    const recorder = recorderFor(header)
+    const session = new LiveSession(this, { ...options, recorder }, places, flags, entries, async () => {
+      this.#sessions.delete(id)
+      await this.#drop(places.own)
+      await afterClose()
+    })
+    this.#sessions.set(id, session)
+    return session
+  }
+
+  async #drop(environments: readonly Environment[]): Promise<void> {
+    await Promise.all(environments.map((environment) => this.pool.drop(environment)))
   }
 
   async #openTraces(): Promise<RuntimeTraces> {
@@ -221,22 +248,9 @@ export class LiveRuntime implements Runtime {
     const { loaded } = this.parts
     const id = `status-${randomUUID()}`
     const { flags } = await this.parts.flags.capture({ sessionId: id, environmentIds: loaded.selectedEnvironments })
-    const selected = await this.#ready(
-      loaded.selectedEnvironments.filter((id) => this.environments.get(id) !== undefined),
-      undefined,
-    )
-    return new LiveSession(
-      this,
-      { id },
-      sessionPlaces(
-        this,
-        selected.map((one) => one.id),
-        selected,
-      ),
-      flags,
-      [],
-      async () => {},
-    )
+    const selected = loaded.selectedEnvironments.filter((one) => this.environments.get(one) !== undefined)
+    const places = await openPlaces(this, this.#packages, selected, undefined, (ids) => this.#ready(ids, undefined))
+    return new LiveSession(this, { id }, places, flags, [], async () => {})
   }
 
   use(entry: HookEntry): Disposable {

@@ -11,7 +11,14 @@ import type { Elicitor, RootsProvider, Sampler } from '../pipeline/elicitor.ts'
 /** An id: as the runtime has it. With permissions, policy or reviewer: the runtime's, governed otherwise in this session. A definition: an environment of this session alone. */
 export type SessionEnvironment =
   | string
-  | ({ readonly id: string; readonly executor?: never; readonly cwd?: never; readonly mcpServers?: never } & Partial<Governance>)
+  | ({
+      readonly id: string
+      readonly executor?: never
+      readonly cwd?: never
+      readonly mcpServers?: never
+      readonly pluginRoots?: never
+      readonly discover?: never
+    } & Partial<Governance>)
   | ({ readonly id: string } & RuntimeEnvironment)
 
 /** Options of one session. */

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import type { ExecutorDefinition } from '../../src/connections/executor.ts'
+import { localExecutor } from '../../src/connections/executors/local.ts'
 import { openRuntime } from '../../src/index.ts'
 import type { RuntimeEnvironment, RuntimeOptions, Session } from '../../src/index.ts'
 import { openTestRuntime } from '../../src/testing/index.ts'
-import { alive } from '../connections/fixtures/pool.ts'
+import { alive, until } from '../connections/fixtures/pool.ts'
+import { echo, newFolder, writePackage } from './package-kit.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tapline-session-environments-')))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -69,6 +72,93 @@ test('an environment of one session alone: two sessions may use the same id, nob
   expect([alive(first.pid), alive(second.pid)]).toEqual([false, true])
 })
 
+/** A machine of its own with one plugin package, that is asked for it only once `open` says so. */
+function packed(open: Promise<void> = Promise.resolve()) {
+  const seen = { connected: 0, disposed: 0, reading: 0 }
+  const executor: ExecutorDefinition = {
+    kind: 'packed',
+    connect: async (context) => {
+      const local = await localExecutor.connect(context)
+      seen.connected++
+      return {
+        startStdio: (request, more) => local.startStdio(request, more),
+        readFile: (path, more) => local.readFile!(path, more),
+        realPath: (path, more) => local.realPath!(path, more),
+        listDirectory: async (path, more) => {
+          seen.reading++
+          await open
+          return local.listDirectory!(path, more)
+        },
+        lost: new Promise<never>(() => {}),
+        dispose: async () => {
+          seen.disposed++
+          await local.dispose()
+        },
+      }
+    },
+  }
+  return { seen, executor }
+}
+
+test('an environment of one session alone may have plugin packages: theirs are its servers, and nothing of them stays', async () => {
+  const at = newFolder()
+  writePackage(join(at, 'packages', 'one'), { '.mcp.json': { echo: echo({ env: { WHO: 'package' } }), more: echo() } })
+  await using runtime = await openRuntime(options)
+  const { seen, executor } = packed()
+  const own = { executor, cwd: at, pluginRoots: [join(at, 'packages', '*')] }
+  const approver = async () => ({ action: 'accept' }) as const
+  const session = await runtime.openSession({ approver, environments: ['a', { id: 'own', ...own }] })
+  await using strong = await runtime.openSession({
+    approver,
+    environments: [{ id: 'own', ...own, mcpServers: place('strong').mcpServers! }],
+  })
+  const owners = (of: Session): string[] => of.servers.map(({ owner }) => String(owner))
+  expect([owners(session), owners(strong)]).toEqual([
+    ['echo (environment a)', 'echo (environment own)', 'more (environment own)'],
+    ['echo (environment own)', 'more (environment own)'],
+  ])
+  const said = await info(session, 'own')
+  // what the host defines itself is stronger than what a package brings
+  expect([said.env.WHO, (await info(session, 'a')).env.WHO, (await info(strong, 'own')).env.WHO]).toEqual(['package', 'a', 'strong'])
+  expect([runtime.environments.get('own'), await runtime.packages()]).toEqual([undefined, []])
+  expect((await runtime.status({ discover: false })).data.map(({ owner }) => owner.environmentId)).toEqual(['a', 'b'])
+  await session.close()
+  expect([alive(said.pid), seen.connected, seen.disposed]).toEqual([false, 2, 1])
+})
+
+test('while such packages are read: an abort, a runtime that closes and an id that is taken leave nothing of it', async () => {
+  const at = newFolder()
+  writePackage(join(at, 'one'), { '.mcp.json': { echo: echo() } })
+  const opening = async (open: Promise<void>) => {
+    const runtime = await openRuntime(options)
+    const { seen, executor } = packed(open)
+    const ended = new AbortController()
+    const environments = [{ id: 'own', executor, cwd: at, pluginRoots: [join(at, 'one')] }]
+    const code = runtime.openSession({ id: 'mine', environments, signal: ended.signal }).then(
+      () => 'OK',
+      (error: unknown) => (error as { code: string }).code,
+    )
+    await until(() => seen.reading > 0, 'it is being read')
+    return { runtime, seen, ended, code }
+  }
+  const never = new Promise<void>(() => {})
+  const aborted = await opening(never)
+  aborted.ended.abort(new Error('enough'))
+  expect([await aborted.code, aborted.seen.disposed]).toEqual(['CALL_CANCELLED', 1])
+  await aborted.runtime.close()
+
+  const closed = await opening(never)
+  await closed.runtime.close()
+  expect([await closed.code, closed.seen.disposed]).toEqual(['SESSION_CLOSED', 1])
+
+  let goOn = (): void => {}
+  const late = await opening(new Promise<void>((resolve) => (goOn = resolve)))
+  await using _first = await late.runtime.openSession({ id: 'mine' })
+  goOn()
+  expect([await late.code, late.seen.disposed]).toEqual(['CALL_INVALID_REQUEST', 1])
+  await late.runtime.close()
+})
+
 test('servers of environments that are not selected are not there, and are not started', async () => {
   const { environments, ...more } = options
   await using runtime = await openRuntime({
@@ -93,7 +183,8 @@ test.each([
   [['a', { id: 'a', permissions: 'read-only' }], 'CALL_INVALID_REQUEST'],
   [[{ id: 'a', cwd: '/x' }], 'CONFIG_INVALID'],
   [[{ id: 'new one', cwd: '/x' }], 'CONFIG_INVALID'],
-  [[{ id: 'packed', cwd: '/x', pluginRoots: ['/opt/*'] }], 'CONFIG_INVALID'],
+  [[{ id: 'packed', pluginRoots: '/opt/*' }], 'CONFIG_INVALID'],
+  [['a', { id: 'twice', pluginRoots: ['/opt/*'] }, { id: 'twice', cwd: '/' }], 'CALL_INVALID_REQUEST'],
   [[{ permissions: 'read-only' }], 'CALL_INVALID_REQUEST'],
   [[null], 'CALL_INVALID_REQUEST'],
 ])('entries that make no sense: %j', async (environments, code) => {
