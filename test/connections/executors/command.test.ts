@@ -184,6 +184,79 @@ test('behind a daemon a stubborn server ends because its input did, and is told 
   expect(alive(pid)).toBe(false)
 })
 
+/** The usual command lines, as docs/environments.md has them, read by programs that take arguments as the real ones document it. */
+describe('the command line of', () => {
+  const bin = join(folder, 'clis')
+  const saved = process.env['PATH']
+  beforeAll(() => {
+    mkdirSync(bin)
+    for (const name of ['docker', 'podman', 'kubectl', 'wsl'])
+      writeFileSync(join(bin, name), `#!/bin/sh\nexec ${process.execPath} ${join(FIXTURES, 'bridge-cli.mjs')} ${name} ${SOCKET} "$@"\n`, {
+        mode: 0o755,
+      })
+    process.env['PATH'] = `${bin}:${PATH}`
+  })
+  afterAll(() => {
+    process.env['PATH'] = saved
+  })
+
+  test.each([
+    [['docker', 'exec', '-i', 'box'], false],
+    [['docker', 'exec', '--interactive', '-w', '/', '-u', 'me', 'box'], false],
+    [['podman', 'exec', '-i', 'box'], false],
+    [['kubectl', 'exec', '-i', 'pod', '--'], false],
+    [['kubectl', 'exec', 'pod', '-c', 'main', '-i', '--'], false],
+    [['wsl', '--exec'], false],
+    [['wsl', '-d', 'Debian', '--exec'], false],
+    [['wsl', '--'], true],
+  ])('%j: words, variables and folder arrive, and the end of input and its status', async (prefix, shell) => {
+    const executor = await place({ prefix, shell })
+    const TOKEN = `it's $(secret) "${prefix[0]}"`
+    const far = await start(executor, { args: ODD, env: { TOKEN }, cwd: folder })
+    const next = reader(far)
+    const { args, env, cwd, pid } = JSON.parse(await next())
+    expect([args, env.TOKEN, cwd, env.HOME]).toEqual([ODD, TOKEN, folder, '/far-home'])
+    await far.endStdin()
+    expect([await next(), (await far.exited).code, alive(pid)]).toEqual(['end of input', 0, false])
+    expect((await (await start(executor, { args: ['quits'] })).exited).code).toBe(5)
+  })
+
+  test('a variable that a prefix takes over by its name comes from here, and its value is no argument', async () => {
+    process.env['FROM_HERE'] = `value-${process.pid}`
+    try {
+      const executor = await place({ prefix: ['docker', 'exec', '-i', '-e', 'FROM_HERE', 'box'], envVars: ['FROM_HERE'] })
+      const { env, pid } = await hello(await start(executor))
+      expect(env.FROM_HERE).toBe(process.env['FROM_HERE'])
+      const holders = readdirSync('/proc').filter((one) => {
+        try {
+          return /^\d+$/.test(one) && readFileSync(`/proc/${one}/cmdline`, 'latin1').includes(env.FROM_HERE)
+        } catch {
+          return false
+        }
+      })
+      expect([holders, alive(pid)]).toEqual([[], true])
+    } finally {
+      delete process.env['FROM_HERE']
+    }
+  })
+
+  test.each([
+    [['docker', 'exec', 'box'], /the prefix carries no stdin/],
+    [['docker', 'exec', '-it', 'box'], /the input device is not a TTY/],
+    [['docker', 'exec', '-i', 'other'], /No such container: other/],
+    [['docker', 'exec', '-i'], /No such container: sh/],
+    [['kubectl', 'exec', 'pod', '--'], /the prefix carries no stdin/],
+    [['kubectl', 'exec', '-i', 'pod'], /Use exec \[POD\] -- \[COMMAND\] instead/],
+    // its shell takes the words apart
+    [['wsl', '--'], /syntax error/i],
+  ])('%j is told apart with its words', async (prefix, words) => {
+    expect(await failure(start(await place({ prefix })))).toMatchObject({
+      code: 'ENVIRONMENT_UNAVAILABLE',
+      message: expect.stringMatching(words),
+    })
+  })
+})
+
 test('no value of a variable is in any list of arguments, and none in the environment of the bridge', async () => {
   const TOKEN = `secret-${process.pid}-${Math.random()}`
   const far = await start(await place(DAEMON), { env: { TOKEN } })

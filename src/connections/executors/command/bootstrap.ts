@@ -9,7 +9,8 @@ export const READY = 'tapline: ready'
 // stdin goes through `cat`, because only its end says that the input is over: the server reads the rest. Events (c: pid of cat, s: the
 // server's group, e: end of input, x: exit status) go through descriptor 6 to the last part, which ends the group and then itself.
 const SCRIPT = [
-  'IFS= read -r tl_h || exit 125;',
+  'IFS= read -r tl_h || tl_h=;',
+  '[ "$tl_h" ] || { echo "tapline: the prefix carries no stdin" >&2; exit 125; };',
   `echo "${READY}";`,
   'tl_s=$(command -v setsid);',
   'exec 4<&0 </dev/null 5>&1;',
