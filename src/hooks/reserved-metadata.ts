@@ -13,6 +13,9 @@ const MCP_LABELS: ReadonlySet<string> = new Set(['mcp', 'modelcontextprotocol'])
 /** Trace context by W3C. MCP (SEP-414) takes these three out of what it says of prefixes. */
 const TRACE_CONTEXT: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
 
+/** True for a key of trace context, whose value is a text. */
+export const isTraceContextKey = (key: string): boolean => TRACE_CONTEXT.has(key)
+
 /** True for the keys that only the pipeline writes: `codex/*` and `progressToken`. */
 function isOurs(key: string): boolean {
   return key === 'progressToken' || key.startsWith('codex/')

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { isJsonObject, strictSnapshot } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import { OWNERSHIP_KEYS } from '../ownership-keys.ts'
-import { metaKeyProblem } from './reserved-metadata.ts'
+import { isTraceContextKey, metaKeyProblem } from './reserved-metadata.ts'
 import { guardResourceArguments } from './resource-guard.ts'
 import type { CallRun } from './call-run.ts'
 import { HookError } from './hook-error.ts'
@@ -74,6 +74,8 @@ export function acceptMetadata(run: CallRun, step: TapStep, value: unknown): Dec
     if (problem === 'reserved') throw step.error(run, 'HOOK_BAD_RETURN', `returned the reserved key ${key}`)
     if (problem === 'needs_prefix')
       throw step.error(run, 'HOOK_BAD_RETURN', `returned the key ${JSON.stringify(key)}, which needs a prefix such as example.com/name,`)
+    if (isTraceContextKey(key) && typeof returned[key] !== 'string')
+      throw step.error(run, 'HOOK_BAD_RETURN', `returned ${key} that is no text,`)
     const other = run.patch?.get(key)
     if (other !== undefined && other.by?.instance !== step.instance) {
       throw step.error(

@@ -131,6 +131,17 @@ test('harness-ai-sdk lets the SDK run the loop', async () => {
   ])
 })
 
+test('builtin-plugins lists, redacts, sends nothing that writes, and writes it down', async () => {
+  expect(await run('builtin-plugins')).toEqual([
+    'add: completed, sent: no - Dry run: add of notes was not called. Nothing was sent.',
+    expect.stringMatching(/^list: completed, sent: yes - /),
+    expect.stringMatching(/^clear: refused, sent: no - .*on the deny list of notes$/),
+    'add OK {"text":"my key is [redacted]"}',
+    'list OK {}',
+    'clear CALL_REFUSED {}',
+  ])
+})
+
 test('with-hooks refuses, rewrites and writes the audit', async () => {
   const [added, cleared, ...audit] = await run('with-hooks')
   expect(added).toBe('completed - note 1: the code is [redacted]')

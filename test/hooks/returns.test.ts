@@ -75,6 +75,7 @@ const ONLY: Readonly<Record<Hook, readonly (readonly [string, () => unknown])[]>
     ['the progress token', () => ({ progressToken: 1 })],
     ['a key of MCP', () => ({ 'modelcontextprotocol.io/x': 1 })],
     ['a key without prefix', () => ({ trace: 1 })],
+    ['trace context that is no text', () => ({ traceparent: 1 })],
     ['a value that is no JSON', () => ({ 'example.com/a': () => {} })],
     ['an undefined value', () => ({ 'example.com/a': undefined })],
     ['a value in a circle', () => ({ 'example.com/a': cycle() })],

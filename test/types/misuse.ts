@@ -113,6 +113,8 @@ export const returns: HookPlugin = {
     hooks.attachMetadata.tap('a', () => ({ ticket: 'T-1' }))
     // @ts-expect-error the token of the pipeline
     hooks.attachMetadata.tap('a', () => ({ progressToken: 1 }))
+    // @ts-expect-error trace context is a text
+    hooks.attachMetadata.tap('a', () => ({ traceparent: 1 }))
     // @ts-expect-error a verdict is for approve
     hooks.attachMetadata.tap('a', () => deny('no'))
     // @ts-expect-error an async function in `tap`

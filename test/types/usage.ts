@@ -124,6 +124,8 @@ export const metadata: HookPlugin = {
       return { 'example.com/found': found }
     })
     hooks.attachMetadata.tapPromise('typed', async (): Promise<MetadataPatch> => ({ 'example.com/a': 1 }))
+    hooks.attachMetadata.tap('trace', () => ({ traceparent: '00-a-b-01', 'example.com/a': 1 }))
+    hooks.attachMetadata.tapPromise('typed-trace', async (): Promise<MetadataPatch> => ({ tracestate: 'a=1', baggage: 'b=2' }))
     hooks.attachMetadata.tap('nothing', () => {})
   },
 }

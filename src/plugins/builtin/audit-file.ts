@@ -29,6 +29,7 @@ export class AuditFile implements AuditSink {
   #lost = 0
   #lostInAll = 0
   #isTorn = false
+  #isClosed = false
   #rotations = 0
 
   /** Makes the file where it is not there, readable for its owner alone. Throws HOOK_BAD_PLUGIN where that cannot be. */
@@ -62,6 +63,7 @@ export class AuditFile implements AuditSink {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#last
     await this.#release()
     if (this.#lostInAll > 0) throw new Error(`the audit log ${this.#file} has lost ${this.#lostInAll} lines`)
@@ -76,6 +78,8 @@ export class AuditFile implements AuditSink {
       const gap = this.#lost === 0 ? '' : `${JSON.stringify({ v: 1, time: new Date().toISOString(), lost: this.#lost })}\n`
       await this.#writeWhole(handle, Buffer.from(`${this.#isTorn ? '\n' : ''}${gap}${lines.join('')}`))
       this.#lost = 0
+      // whatever comes after the end is written too, and leaves nothing open
+      if (this.#isClosed) await this.#release()
     } catch (error) {
       this.#lose(lines.length)
       await this.#release()
