@@ -1,5 +1,5 @@
 /** Makes the record of a call that has ended. */
-import { createHmac, type BinaryLike } from 'node:crypto'
+import { createHash, type BinaryLike } from 'node:crypto'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { CallTrace } from '../hooks/trace.ts'
 import type { TraceRecorder } from '../hooks/trace-recorder.ts'
@@ -83,7 +83,8 @@ function endOf(outcome: CallOutcome<Method>): Partial<CallRecord> {
 function argumentsRecord(args: JsonObject, { key, whole }: ArgumentRules): ArgumentsRecord {
   const text = JSON.stringify(args)
   const bytes = Buffer.byteLength(text)
-  const digest = createHmac('sha256', key).update(text).digest('base64url').slice(0, 22)
+  // as good as an HMAC, because no digest is written whole, and half the price
+  const digest = createHash('sha256').update(key).update(text).digest('base64url').slice(0, 22)
   return { bytes, digest, ...(whole && bytes <= WHOLE_BYTES && { value: args }) }
 }
 

@@ -11,6 +11,8 @@ import { gapRecord } from './gap-record.ts'
 const MOST_WAITING = 8 * 1024 * 1024
 /** characters of one write: whole lines, or one that is longer */
 const BATCH = 256 * 1024
+/** ms in which lines are gathered for one write */
+const GATHER_MS = 50
 /** ms until a pipe that is full is tried again */
 const AGAIN_MS = 20
 /** ms to wait for what is still to be written */
@@ -34,6 +36,7 @@ export class TraceFile {
   /** the file ends within a line */
   #isTorn = false
   #running: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
   #isClosed = false
   #isGivenUp = false
 
@@ -56,11 +59,19 @@ export class TraceFile {
     }
     this.#lines.push(line)
     this.#waiting += line.length
-    this.#running ??= this.#run()
+    if (this.#waiting >= BATCH) this.#start()
+    else this.#timer ??= setTimeout(() => this.#start(), GATHER_MS)
+  }
+
+  #start(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#running === null && this.#lines.length > 0) this.#running = this.#run()
   }
 
   /** Resolves to true when everything that was queued is written or lost, to false after 5 s. */
   async flush(): Promise<boolean> {
+    this.#start()
     if (this.#running === null) return true
     const timer = new AbortController()
     const late = pause(FLUSH_MS, false, { signal: timer.signal }).catch(() => true)
@@ -79,8 +90,6 @@ export class TraceFile {
   }
 
   async #run(): Promise<void> {
-    // what is queued in the same turn goes out together
-    await Promise.resolve()
     while (this.#lines.length > 0 && !this.#isGivenUp) {
       const told = this.#lost
       const gap = told === 0 ? [] : [JSON.stringify(gapRecord(told))]
