@@ -25,7 +25,7 @@ export async function askProvider(
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<typeof LATE>((resolve) => (timer = setTimeout(() => resolve(LATE), PROVIDER_MS)))
   try {
-    const ready = evaluator.ready()
+    const ready = readyOf(evaluator)
     if (ready !== null && (await Promise.race([ready, late])) === LATE) {
       const said = failed('PROVIDER_NOT_READY', `it was not ready within ${PROVIDER_MS} ms`)
       return new Map([...questions.keys()].map((flag) => [flag, said]))
@@ -45,6 +45,15 @@ export async function askProvider(
 }
 
 const LATE = Symbol('late')
+
+/** One that cannot say whether it is ready is asked, and then says what is wrong. */
+function readyOf(evaluator: FlagEvaluator): Promise<void> | null {
+  try {
+    return evaluator.ready()
+  } catch {
+    return null
+  }
+}
 
 function judge(flag: Flag, fallback: FlagValue, answer: FlagAnswer, redact: (text: string) => string): Said {
   if (typeof answer !== 'object' || answer === null) return failed('GENERAL', 'its answer is no object')

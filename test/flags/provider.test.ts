@@ -251,6 +251,22 @@ describe('a client of the host', () => {
     expect(client.getHandlers(ProviderEvents.Ready)).toEqual([])
   })
 
+  test('that is broken costs the default', async () => {
+    const broken = (): never => {
+      throw new Error('broken')
+    }
+    const client = { getBooleanDetails: broken, getStringDetails: broken, getNumberDetails: broken }
+    Object.defineProperty(client, 'providerStatus', { get: broken })
+    await using runtime = await open({ provider: client })
+    const { flags } = await runtime.openSession()
+    expect(flags.details(MULTI_ENVIRONMENT_MCP)).toMatchObject({
+      value: false,
+      reason: 'ERROR',
+      errorCode: 'GENERAL',
+      errorMessage: 'broken',
+    })
+  })
+
   test('tells that its configuration changed', async () => {
     const events = new OpenFeatureEventEmitter()
     const evaluator = await openClient(provider(() => ({ value: true }), { events }))
