@@ -1,0 +1,158 @@
+/** Runs the commands of one session's hooks, each in a process group of its own, and ends what is left of them. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { onAbort } from '../../connections/on-abort.ts'
+import { LocalProcess } from '../../connections/executors/local-process.ts'
+import { TapProblem } from '../../hooks/tap-problem.ts'
+import type { HookEnd } from './answer.ts'
+import { isDetaching } from './answer.ts'
+import { HookWatch } from './hook-watch.ts'
+import { OutputText } from './output-text.ts'
+
+/** Bytes of standard output; more is no answer. */
+const STDOUT_LIMIT = 1024 * 1024
+/** Bytes of standard error that are kept. */
+const STDERR_LIMIT = 16 * 1024
+/** ms between SIGTERM and SIGKILL. */
+const GRACE_MS = 500
+/** Hooks of one session that nobody waits for, at one time. */
+const MOST_DETACHED = 16
+/** ms that those have at the end of the session. */
+const LAST_MS = 1000
+
+/** What to run. */
+export interface HookStart {
+  readonly command: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** for standard input; one that does not read it is no failure */
+  readonly input: string
+  readonly timeoutMs: number
+}
+
+export class HookProcesses {
+  readonly #running = new Set<LocalProcess>()
+  readonly #detached = new Set<Promise<unknown>>()
+  readonly #watch = new HookWatch()
+  #isClosed = false
+
+  /** Its end; null: it said that nobody should wait for it. Rejects with TapProblem (HOOK_FAILED, HOOK_TIMED_OUT, HOOK_BAD_RETURN) and, for the signal, with its reason. */
+  async run(start: HookStart, signal: AbortSignal): Promise<HookEnd | null> {
+    return this.#run(start, signal)
+  }
+
+  /** Starts it and waits for nobody; false: there are too many. */
+  detach(start: HookStart): boolean {
+    if (this.#detached.size >= MOST_DETACHED) return false
+    const work = this.#run(start, null).catch(() => {})
+    this.#detached.add(work)
+    void work.then(() => this.#detached.delete(work))
+    return true
+  }
+
+  /** Waits a moment for those that nobody waits for, then ends everything. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#detached.size > 0) {
+      let timer: NodeJS.Timeout | undefined
+      await Promise.race([Promise.all(this.#detached), new Promise((resolve) => (timer = setTimeout(resolve, LAST_MS)))])
+      clearTimeout(timer)
+    }
+    const left = [...this.#running]
+    for (const one of left) if (one.running) void one.kill('kill')
+    await Promise.all(left.map((one) => one.swept))
+    await this.#watch.close()
+  }
+
+  async #run(start: HookStart, signal: AbortSignal | null): Promise<HookEnd | null> {
+    signal?.throwIfAborted()
+    if (this.#isClosed) throw new TapProblem('HOOK_FAILED', 'was not started: the session is closed')
+    const child = this.#spawn(start)
+    if (child.pid !== undefined) this.#watch.add(child.pid)
+    const broken = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+      child.once('error', resolve).once('spawn', () => resolve(null)),
+    )
+    child.on('error', () => {})
+    if (broken !== null || child.pid === undefined)
+      throw new TapProblem('HOOK_FAILED', `could not be started in ${start.cwd} (${broken?.code ?? 'unknown cause'})`, { cause: broken })
+    const running = new LocalProcess(child, this.#watch)
+    this.#running.add(running)
+    void running.swept.then(() => this.#running.delete(running))
+    // what closed the session cannot have seen it
+    if (this.#isClosed) void running.kill('kill')
+    const end = (): void => {
+      void running.kill('terminate')
+      setTimeout(() => running.running && void running.kill('kill'), GRACE_MS).unref()
+    }
+    return new Promise<HookEnd | null>((resolve, reject) => {
+      const stdout = new OutputText(STDOUT_LIMIT)
+      const stderr = new OutputText(STDERR_LIMIT)
+      const settle = (act: () => void): void => {
+        clearTimeout(timer)
+        forget?.()
+        act()
+      }
+      const stop = (error: unknown): void =>
+        settle(() => {
+          end()
+          reject(error)
+        })
+      const timer = setTimeout(
+        () =>
+          stop(
+            new TapProblem('HOOK_TIMED_OUT', `did not end within ${start.timeoutMs / 1000} s and was ended`, {
+              remedy: 'Make the hook faster, or raise its "timeout".',
+            }),
+          ),
+        start.timeoutMs,
+      )
+      const forget = signal === null ? null : onAbort(signal, () => stop(signal.reason))
+      if (signal?.aborted) stop(signal.reason)
+      let first = ''
+      let isDetached = signal === null
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (!stdout.add(chunk))
+          return stop(new TapProblem('HOOK_BAD_RETURN', `printed more than ${STDOUT_LIMIT / 1024 / 1024} MiB and was ended`))
+        if (isDetached || first.includes('\n')) return
+        first += chunk.toString('latin1')
+        if (!first.includes('\n') || !isDetaching(first.slice(0, first.indexOf('\n')))) return
+        isDetached = true
+        forget?.()
+        this.#adopt(running)
+        resolve(null)
+      })
+      child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk))
+      const closed = [child.stdout, child.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done)))
+      void Promise.all([running.exited, ...closed]).then(([{ code, signal: by }]) =>
+        settle(() => resolve({ code, signal: by, stdout: stdout.text, stderr: stderr.text })),
+      )
+      child.stdin.end(start.input)
+    })
+  }
+
+  /** One that went on by its own wish counts among those that nobody waits for. */
+  #adopt(running: LocalProcess): void {
+    const work = running.swept
+    this.#detached.add(work)
+    void work.then(() => this.#detached.delete(work))
+  }
+
+  #spawn({ command, cwd, env }: HookStart): ReturnType<typeof start> {
+    try {
+      return start(command, cwd, env)
+    } catch (error) {
+      // a NUL character; the text of the error would show the command
+      throw new TapProblem('HOOK_FAILED', `could not be started (${(error as NodeJS.ErrnoException).code ?? 'unknown cause'})`)
+    }
+  }
+}
+
+let shell: string | null = null
+
+/** Hooks are written for bash; where there is none, for the shell of the system. */
+function start(command: string, cwd: string, env: Readonly<Record<string, string>>) {
+  const options = { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'], windowsHide: true }
+  if (process.platform === 'win32') return spawn(command, { ...options, shell: true })
+  shell ??= ['/bin/bash', '/usr/bin/bash'].find((file) => existsSync(file)) ?? '/bin/sh'
+  return spawn(shell, ['-c', command], { ...options, detached: true })
+}

@@ -1,0 +1,160 @@
+/** The hook plugin of one hooks file: each command hook is a tap of its own. */
+import { isTaplineError } from '../../errors.ts'
+import type { HookPlugin, HookPorts, TapContext } from '../../hooks/plugin.ts'
+import { STAGE_FIRST } from '../../hooks/stages.ts'
+import { TapProblem } from '../../hooks/tap-problem.ts'
+import type { JsonObject } from '../../json.ts'
+import { allow, ask, deny } from '../../verdicts.ts'
+import { type HookAnswer, readAnswer } from './answer.ts'
+import { callNames, HOOKED_METHODS, type HookedCall } from './call-names.ts'
+import type { ReadyHook } from './definition.ts'
+import { hookInput, type CallEnd } from './hook-input.ts'
+import { HookProcesses } from './hook-processes.ts'
+
+/** ms that a tap has beyond the limit of its hook: the hook's own limit speaks first */
+const MARGIN_MS = 10_000
+const LONGEST_TAP_MS = 3_600_000
+/** Codes of ends that come before anything was sent. */
+const NOT_SENT =
+  /^(CALL_(AUTHORITY|INVALID|CANCELLED|REFUSED)|SESSION_|ENVIRONMENT_|SERVER_(START|DISABLED|AUTH)|HOOK_CHANGED|UNKNOWN_|AMBIGUOUS_)/
+
+/** What one plugin runs. */
+export interface CommandHookSet {
+  /** of the plugin */
+  readonly name: string
+  readonly hooks: readonly ReadyHook[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** only calls to servers of this installation; left out: all */
+  readonly installationId?: string | null
+  /** why none of them may run: then a call that one of them fits is refused */
+  readonly refusal?: string
+  /** takes secrets out of what hooks say */
+  readonly redact: (text: string) => string
+}
+
+/** A plugin for any number of sessions. */
+export function commandHooksPlugin(set: CommandHookSet): HookPlugin {
+  return { name: set.name, apply: (ports) => new SessionHookSet(set).apply(ports) }
+}
+
+/** The hooks of one session. */
+class SessionHookSet {
+  readonly #set: CommandHookSet
+  readonly #processes = new HookProcesses()
+  /** calls about which a hook wants a person to be asked, with its words */
+  readonly #asked = new Map<string, string>()
+
+  constructor(set: CommandHookSet) {
+    this.#set = set
+  }
+
+  apply({ hooks }: HookPorts): AsyncDisposable | undefined {
+    const { hooks: all, refusal } = this.#set
+    if (refusal !== undefined) {
+      hooks.resolve.tap({ name: 'untrusted hooks', stage: STAGE_FIRST, methods: HOOKED_METHODS }, (call) =>
+        all.some((hook) => this.#fits(hook, call)) ? deny(refusal) : undefined,
+      )
+      return undefined
+    }
+    const before = all.filter(({ event }) => event === 'PreToolUse')
+    for (const hook of before)
+      hooks.resolve.tapPromise({ ...optionsOf(hook), methods: HOOKED_METHODS }, (call, context) => this.#preToolUse(hook, call, context))
+    if (before.length > 0)
+      hooks.approve.tap({ name: 'PreToolUse asks', methods: HOOKED_METHODS }, (call) => {
+        const question = this.#asked.get(call.id)
+        return question === undefined ? undefined : ask(question || undefined)
+      })
+    for (const hook of all.filter(({ event }) => event === 'PermissionRequest'))
+      hooks.approve.tapPromise(optionsOf(hook), (call, context) => this.#permissionRequest(hook, call, context))
+    // the first of the file is the innermost layer: its turn comes first once the call has been answered
+    for (const hook of all.filter(({ event }) => event.startsWith('PostToolUse')).toReversed())
+      hooks.dispatch.tapPromise(
+        { ...optionsOf(hook), methods: HOOKED_METHODS },
+        (call, next, context) => this.#afterToolUse(hook, call, next as () => Promise<unknown>, context) as Promise<never>,
+      )
+    return { [Symbol.asyncDispose]: () => this.#processes.close() }
+  }
+
+  async #preToolUse(hook: ReadyHook, call: HookedCall, context: TapContext) {
+    if (!this.#fits(hook, call)) return undefined
+    const answer = await this.#run(hook, call, null, context)
+    if (answer === null) return undefined
+    if (answer.refuse !== undefined) return deny(answer.refuse)
+    if (answer.ask !== undefined) this.#ask(call.id, answer.ask, context)
+    return answer.rewrite === undefined ? undefined : { arguments: answer.rewrite }
+  }
+
+  async #permissionRequest(hook: ReadyHook, call: HookedCall, context: TapContext) {
+    // only where somebody would be asked
+    if ((call.question === null && !this.#asked.has(call.id)) || !this.#fits(hook, call)) return undefined
+    const answer = await this.#run(hook, call, null, context)
+    if (answer?.refuse !== undefined) return deny(answer.refuse)
+    return answer?.allow === undefined ? undefined : allow(answer.allow || `${hook.id} of ${this.#set.name}`)
+  }
+
+  async #afterToolUse(hook: ReadyHook, call: HookedCall, next: () => Promise<unknown>, context: TapContext): Promise<unknown> {
+    let end: CallEnd
+    try {
+      end = { result: (await next()) as JsonObject }
+    } catch (error) {
+      if (!wasSent(error) || context.signal.aborted) throw error
+      end = { error }
+    }
+    const failed = 'error' in end || end.result['isError'] === true
+    if (this.#isFor(hook, call, failed)) {
+      const answer = await this.#run(hook, call, end, context)
+      if (answer?.refuse !== undefined) throw new TapProblem('CALL_REFUSED', answer.refuse)
+      if (answer?.result !== undefined) return answer.result
+    }
+    if ('error' in end) throw end.error
+    return end.result
+  }
+
+  /** After a call that failed, hooks of PostToolUseFailure run; where none of them fits, those of PostToolUse: something runs after every call that was sent. */
+  #isFor(hook: ReadyHook, call: HookedCall, failed: boolean): boolean {
+    if (!this.#fits(hook, call)) return false
+    if (hook.event === 'PostToolUseFailure') return failed
+    return !failed || !this.#set.hooks.some((other) => other.event === 'PostToolUseFailure' && this.#fits(other, call))
+  }
+
+  #fits(hook: ReadyHook, call: HookedCall): boolean {
+    const { installationId } = this.#set
+    return (installationId === undefined || call.owner.installationId === installationId) && hook.fits(callNames(call))
+  }
+
+  /** Null where nobody waits for it. */
+  async #run(hook: ReadyHook, call: HookedCall, end: CallEnd | null, context: TapContext): Promise<HookAnswer | null> {
+    const { cwd, env, redact } = this.#set
+    const { command, timeoutMs } = hook
+    const start = { command, cwd, env, timeoutMs, input: hookInput(hook.event, call, end) }
+    if (hook.isAsync) {
+      if (!this.#processes.detach(start)) context.log(`${hook.id} of ${this.#set.name} was left out: too many hooks of this session run`)
+      return null
+    }
+    const ended = await this.#processes.run(start, context.signal)
+    if (ended === null) return null
+    const answer = readAnswer(hook.event, { ...ended, stderr: redact(ended.stderr) })
+    if (answer.note !== undefined) context.note(redact(answer.note))
+    if (answer.message !== undefined) context.log(redact(answer.message))
+    if (answer.context !== undefined && answer.context !== '') context.addContext(answer.context)
+    return answer
+  }
+
+  #ask(id: string, question: string, { signal }: TapContext): void {
+    this.#asked.set(id, [this.#asked.get(id), question].filter(Boolean).join('; '))
+    // ends with the call
+    signal.addEventListener('abort', () => this.#asked.delete(id), { once: true })
+  }
+}
+
+const optionsOf = ({ id, timeoutMs, onFailure }: ReadyHook) => ({
+  name: id,
+  timeoutMs: Math.min(timeoutMs + MARGIN_MS, LONGEST_TAP_MS),
+  onFailure,
+})
+
+/** True where something may have reached the server. */
+function wasSent(error: unknown): boolean {
+  return isTaplineError(error) && error.data?.['sent'] !== 'no' && !NOT_SENT.test(error.code)
+}
