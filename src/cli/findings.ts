@@ -15,6 +15,7 @@ import { LOCAL } from '../servers/environment.ts'
 import { displayKey, KeyRegistry } from '../servers/key.ts'
 import type { CliContext } from './context.ts'
 import { evaluateFlags } from './flag-sources.ts'
+import { mistakesOf } from './render/failure.ts'
 
 /** Kinds of executors that every runtime knows. */
 const BUILT_IN_KINDS: readonly string[] = BUILT_IN.map(({ kind }) => kind)
@@ -32,6 +33,7 @@ export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
   }
   for (const { module, kind, where } of loaded.hooks) {
+    if (kind === 'commandHooks') found.push(...(await hooksFileFindings(module, where)))
     if (kind === 'path' && !(await isThere(module)))
       found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
   }
@@ -67,6 +69,19 @@ export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env
   const { selectedEnvironments, naming } = loaded
   const shadowed = flags === null ? [] : selectResolver(flags, catalog, selectedEnvironments, naming).view.diagnostics
   return [...found, ...catalog.diagnostics, ...shadowed]
+}
+
+/** What is wrong with a hooks file, and what of it is not run. */
+async function hooksFileFindings(file: string, where: string): Promise<readonly Diagnostic[]> {
+  const { readHookFile } = await import('../plugins/command-hooks/hook-file.ts')
+  try {
+    return (await readHookFile(file)).diagnostics
+  } catch (thrown) {
+    const error = asTaplineError(thrown, 'CONFIG_INVALID')
+    const mistakes = mistakesOf(error)
+    if (mistakes.length === 0) return [{ code: error.code, severity: 'error', message: error.message, where: error.where ?? where }]
+    return mistakes.map(({ where: place, message }) => ({ code: error.code, severity: 'error', message, where: place }))
+  }
 }
 
 async function problemOf({ key, launch, policy, problem }: ServerRegistration): Promise<string | null> {

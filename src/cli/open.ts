@@ -120,6 +120,8 @@ export interface Allowed {
   readonly servers: readonly { readonly server: string; readonly starts: string }[]
   /** hook modules that are imported */
   readonly hooks: readonly string[]
+  /** hooks files, whose commands need trust of their own */
+  readonly commandHooks: readonly string[]
   /** folders of plugin packages, with the environment in front where it is not `local` */
   readonly plugins: readonly string[]
 }
@@ -141,11 +143,12 @@ export async function allowedBy(context: CliContext, files: readonly string[]): 
     })
     return {
       servers: registrations.map(({ key, template }) => ({ server: displayKey(key), starts: startOf(template) })),
-      hooks: hooks.map(({ module }) => module),
+      hooks: hooks.filter(({ kind }) => kind !== 'commandHooks').map(({ module }) => module),
+      commandHooks: hooks.filter(({ kind }) => kind === 'commandHooks').map(({ module }) => module),
       plugins: packages.map(({ path, environmentId }) => (environmentId === 'local' ? path : `${environmentId}:${path}`)),
     }
   } catch {
-    return { servers: [], hooks: [], plugins: [] }
+    return { servers: [], hooks: [], commandHooks: [], plugins: [] }
   }
 }
 
@@ -199,7 +202,7 @@ export async function openApprovals(context: CliContext): Promise<Approvals> {
 }
 
 /** The store of the user: trust is always looked up there, whatever a file says about the store. */
-async function openStore({ env }: CliContext): Promise<Store> {
+export async function openStore({ env }: CliContext): Promise<Store> {
   const [{ fileStore }, { defaultStoreFolder }] = await Promise.all([
     import('../storage/file-store.ts'),
     import('../storage/default-folder.ts'),

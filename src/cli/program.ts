@@ -212,6 +212,21 @@ export function createProgram(host: ProgramHost): Command {
     .description('take that back')
     .argument('[dir]', 'the folder; default: this one')
     .action(action(async (context, folder) => (await import('./commands/untrust.ts')).run(context, folder as string | undefined)))
+  const hooks = program.command('hooks').description('show hooks, and trust the commands of hooks files')
+  hooks
+    .command('list')
+    .description('list the hooks of the configuration, and whether they may run')
+    .action(action(async (context) => (await import('./commands/hooks-list.ts')).run(context)))
+  hooks
+    .command('trust')
+    .description('run the commands of a hooks file as they are now')
+    .argument('[file]', 'the hooks file; default: those of the configuration')
+    .action(action(async (context, file) => (await import('./commands/hooks-trust.ts')).run(context, file as string | undefined)))
+  hooks
+    .command('untrust')
+    .description('take that back')
+    .argument('[file]', 'the hooks file; default: those of the configuration')
+    .action(action(async (context, file) => (await import('./commands/hooks-untrust.ts')).run(context, file as string | undefined)))
   const approvals = program.command('approvals').description('show and revoke what tools may do for always')
   approvals
     .command('list')

@@ -104,9 +104,9 @@ export interface Config {
 
 /** A hook plugin that a file names; nothing of it is imported yet. */
 export interface HookModule {
-  /** absolute path of a module, the name of a package to be resolved from `folder`, or that of a built-in plugin */
+  /** absolute path of a module or of a file of command hooks, the name of a package to be resolved from `folder`, or that of a built-in plugin */
   readonly module: string
-  readonly kind: 'path' | 'package' | 'builtin'
+  readonly kind: 'path' | 'package' | 'builtin' | 'commandHooks'
   readonly options: JsonObject | null
   /** folder of the file that names it */
   readonly folder: string
@@ -114,6 +114,8 @@ export interface HookModule {
   readonly environments?: readonly (string | null)[]
   readonly servers?: readonly string[]
   readonly tools?: readonly string[]
+  /** of command hooks: what their entry says of all of them, and whether the user's own file names them, which is trust enough */
+  readonly commands?: { readonly onFailure: 'block' | 'continue'; readonly env: readonly string[]; readonly byUser: boolean }
 }
 
 /** A selected plugin package; nothing of it is read yet. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { JsonObject } from '../json.ts'
 import type { HookModule } from './config.ts'
 import { Fields } from '../documents/fields.ts'
-import { BUILTIN_HOOKS, HOOK, PACKAGE_NAME } from './keys.ts'
+import { BUILTIN_HOOKS, HOOK, ON_FAILURE, PACKAGE_NAME, VARIABLE_NAME } from './keys.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
@@ -14,6 +14,7 @@ const KINDS = [
   ['module', 'path'],
   ['package', 'package'],
   ['builtin', 'builtin'],
+  ['commandHooks', 'commandHooks'],
 ] as const
 
 /** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
@@ -35,25 +36,26 @@ function readHook(value: Value, source: Source, report: Report): HookModule | nu
     report(value.where, `${value.path} must be the path of a module or an object, not ${kindName(value)}`)
     return null
   }
-  const commandHooks = value.members.find((member) => member.name === 'commandHooks')
-  if (commandHooks !== undefined) {
-    report(commandHooks.where, `${value.path}: command hooks come with a later version; take the entry out`)
-    return null
-  }
-  return readEntry(value, common, report)
+  return readEntry(value, common, source, report)
 }
 
-function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'folder' | 'where'>, report: Report): HookModule | null {
+function readEntry(
+  value: ObjectValue,
+  common: Pick<HookModule, 'options' | 'folder' | 'where'>,
+  source: Source,
+  report: Report,
+): HookModule | null {
   const fields = new Fields(value, keysOf(HOOK), report)
   const [kind, ...others] = KINDS.filter(([key]) => fields.has(key))
   if (kind === undefined || others.length > 0) {
     report(
       value.where,
-      `${value.path} needs "module" (a path), "package" (a name) or "builtin" (a plugin of tapline's own), one of the three`,
+      `${value.path} needs "module" (a path), "package" (a name), "builtin" (a plugin of tapline's own) or "commandHooks" (a hooks file), one of them`,
     )
     return null
   }
   const module = readModule(fields, kind[1], common.folder, report)
+  const commands = readCommands(fields, kind[1], source)
   const options = fields.value('options')
   const environments = readEnvironmentFilter(fields)
   const servers = fields.texts('servers')?.map((server) => server.text)
@@ -71,14 +73,29 @@ function readEntry(value: ObjectValue, common: Pick<HookModule, 'options' | 'fol
     ...(environments !== undefined && { environments }),
     ...(servers !== undefined && { servers }),
     ...(tools !== undefined && { tools }),
+    ...(commands !== null && { commands }),
   }
 }
 
 function readModule(fields: Fields, kind: HookModule['kind'], folder: string, report: Report): string | null {
   if (kind === 'builtin') return fields.choice('builtin', BUILTIN_HOOKS) ?? null
   if (kind === 'package') return packageName(fields.word('package'), fields)
-  const file = fields.word('module')
-  return file === undefined ? null : modulePath(file, folder, report)
+  const file = fields.word(kind === 'path' ? 'module' : kind)
+  if (file === undefined) return null
+  return kind === 'path' ? modulePath(file, folder, report) : path.resolve(folder, file.text)
+}
+
+/** What only entries of command hooks may say, and what they may not. */
+function readCommands(fields: Fields, kind: HookModule['kind'], source: Source): NonNullable<HookModule['commands']> | null {
+  const onFailure = fields.choice('onFailure', ON_FAILURE)
+  const env = fields.texts('env')?.map(({ text }) => text)
+  if (env?.some((name) => !VARIABLE_NAME.test(name))) fields.reject('env', 'must list names of variables')
+  if (kind !== 'commandHooks') {
+    for (const key of ['onFailure', 'env']) if (fields.has(key)) fields.reject(key, 'belongs to "commandHooks"; take it out')
+    return null
+  }
+  if (fields.has('options')) fields.reject('options', 'belongs to other kinds of entries; take it out')
+  return { onFailure: onFailure ?? 'block', env: env ?? [], byUser: source.kind === 'user' }
 }
 
 function readOptions(value: Value, report: Report): JsonObject | null {

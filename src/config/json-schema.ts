@@ -56,10 +56,7 @@ export function configSchema(): JsonObject {
         ],
       },
       hook: {
-        anyOf: [
-          { type: 'string', pattern: MODULE_PATH },
-          objectSchema(HOOK, { oneOf: [{ required: ['module'] }, { required: ['package'] }, { required: ['builtin'] }] }),
-        ],
+        anyOf: [{ type: 'string', pattern: MODULE_PATH }, objectSchema(HOOK, HOOK_KINDS)],
       },
       package: objectSchema(PACKAGE, { required: ['path'] }),
       overlay: objectSchema(OVERLAY),
@@ -98,6 +95,15 @@ function environmentSchema(): JsonObject {
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: { propertyNames: { enum: [...new Set(known)] } },
   }
+}
+
+/** What an entry of `hooks` names, one of three, and what goes with it. */
+const HOOK_KINDS: JsonObject = {
+  oneOf: ['module', 'package', 'builtin', 'commandHooks', 'command_hooks'].map((key) => ({ required: [key] })),
+  dependencies: {
+    ...Object.fromEntries(['onFailure', 'on_failure', 'env'].map((key) => [key, either('commandHooks')])),
+    options: { not: either('commandHooks') },
+  },
 }
 
 /** Codex's scheme has a length of its own. */

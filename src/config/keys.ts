@@ -141,13 +141,21 @@ export const PACKAGE: Shapes = {
 
 /** The hook plugins of `tapline/builtin`, as a configuration names them. */
 export const BUILTIN_HOOKS = ['tool-list', 'retry', 'redact', 'audit-log', 'dry-run', 'open-telemetry'] as const
+/** What becomes of a call where a command hook fails. */
+export const ON_FAILURE = ['block', 'continue'] as const
 
 /** Of an entry of `hooks` that is an object. */
 export const HOOK: Shapes = {
   module: word('path of a module', { pattern: MODULE_PATH }),
   package: word('name of a package', { pattern: PACKAGE_NAME.source }),
   builtin: choice(BUILTIN_HOOKS, 'a hook plugin that comes with tapline'),
+  commandHooks: word('a hooks file, JSON or TOML, as other programs have it'),
   options: whatever('given to the plugin', { type: 'object' }),
+  onFailure: choice(ON_FAILURE, 'of command hooks: what becomes of a call where one of them fails'),
+  env: whatever('of command hooks: names of variables of this process that they get', {
+    type: 'array',
+    items: { type: 'string', pattern: VARIABLE_NAME.source },
+  }),
   environments: whatever('only calls to servers of these environments; null: servers without one', {
     type: 'array',
     items: { type: ['string', 'null'] },

@@ -1,7 +1,7 @@
 /** What the user allowed to be read: records of configuration files that were found, bound to their content, and to that of their hook modules and plugin packages. */
 import { createHash } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { realFile, shellWord } from '../documents/real-file.ts'
 import { isTaplineError, TaplineError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
 import type { Store } from '../storage/store.ts'
@@ -88,13 +88,6 @@ async function distrust(record: TrustRecord | null, digest: string): Promise<str
   return null
 }
 
-/** The real path of the folder: relative paths of a file start there, wherever a link of its own leads. */
-async function realFile(file: string): Promise<string> {
-  const folder = path.dirname(file)
-  const real = await realpath(folder).catch(() => folder)
-  return path.join(real, path.basename(file))
-}
-
 /** Paths can hold what keys of a store cannot. */
 function keyOf(file: string): string {
   return createHash('sha256').update(file).digest('hex')
@@ -150,8 +143,4 @@ async function contentOf(file: string): Promise<Buffer | null> {
 async function digestIfThere(file: string): Promise<string | null> {
   const bytes = await contentOf(file)
   return bytes && digestOf(bytes)
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -7,15 +7,17 @@ import { BUILT_IN } from '../connections/executors/built-in.ts'
 import { TaplineError } from '../errors.ts'
 import { FlagRegistry } from '../flags/registry.ts'
 import type { PluginEntry } from '../hooks/session-hooks.ts'
-import { loadHookModule } from '../plugins/loader.ts'
 import { Secrets } from '../secrets.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import { Environment } from '../servers/environment.ts'
 import { KeyRegistry } from '../servers/key.ts'
+import { defaultStoreFolder } from '../storage/default-folder.ts'
+import { fileStore } from '../storage/file-store.ts'
 import { checkRuntimeOptions, SESSION_KEYS } from './check-options.ts'
 import { pluginEntry } from './hook-entry.ts'
 import { openFlags } from './open-flags.ts'
+import { loadHookPlugin } from './load-hook-plugin.ts'
 import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
 import { runtimeStore } from './store-option.ts'
@@ -52,9 +54,16 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
   const keys = new KeyRegistry()
   const builder = new CatalogBuilder()
   for (const registration of loaded.registrations) builder.add(registration)
+  const found: Diagnostic[] = []
+  const loading = {
+    secrets,
+    // a file says where approvals are kept, never whom the user trusts
+    trustStore: () => (options.store === undefined ? fileStore(defaultStoreFolder(process.env)) : store),
+    diagnose: (diagnostic: Diagnostic) => found.push(diagnostic),
+  }
   const fromFiles: PluginEntry[] = []
   // one after the other, in the order of the files: modules may depend on what an earlier one set up
-  for (const module of loaded.hooks) fromFiles.push({ plugin: await loadHookModule(module), filter: filterOf(module) })
+  for (const module of loaded.hooks) fromFiles.push({ plugin: await loadHookPlugin(module, loading), filter: filterOf(module) })
   const entries = [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)]
   const catalog = builder.build(keys, 1)
   const environments = new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))]))
@@ -71,7 +80,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     report: (diagnostic) => report(diagnostic),
   })
   const runtime = new LiveRuntime({
-    loaded,
+    loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...found] },
     flags,
     keys,
     catalog,

@@ -59,7 +59,7 @@ const COMMANDS = [
   ['approvals', 'revoke', 'no-such'],
 ]
 /** Those of other tests here, and the tour, which has servers of its own. */
-const OTHERS = ['demo', 'serve', 'trust', 'untrust']
+const OTHERS = ['demo', 'serve', 'trust', 'untrust', 'hooks list', 'hooks trust', 'hooks untrust']
 const env = { TOKEN, PASSED_KEY: PASSED }
 const leaked = (text: string): string[] => VALUES.filter((value) => text.includes(value))
 
@@ -115,6 +115,34 @@ test('trust and untrust, which copy and compare whole files', SLOW, async () => 
   await run('untrust')
   expect(found).toEqual([])
   expect(written(at, '.mcp.json').filter((file) => leaked(fs.readFileSync(file, 'utf8')).length > 0)).toEqual([])
+})
+
+test('command hooks that are given a secret, and what they say of it', SLOW, async () => {
+  const hook = (command: string): object => ({ hooks: [{ type: 'command', command }] })
+  const context = `printf '{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"%s"}}' "$PASSED_KEY"`
+  const tells = 'echo "refused by $PASSED_KEY" >&2; exit'
+  await using at = new Case(config({ hooks: [{ commandHooks: 'hooks.json', env: ['PASSED_KEY'] }] }))
+  const found: string[] = []
+  const all: string[] = []
+  const run = async (args: string[]): Promise<void> => {
+    for (const json of [true, false]) {
+      const out = said(await at.run(args, { env, json }))
+      all.push(out)
+      found.push(...leaked(out))
+    }
+  }
+  for (const PreToolUse of [[hook('echo "$PASSED_KEY"')], [hook(`${tells} 2`)], [hook(`${tells} 1`)]]) {
+    at.write('hooks.json', { hooks: { PreToolUse, PostToolUse: [hook(context)] } })
+    await run(['hooks', 'trust'])
+    await run(['call', ...on, 'hello', '--approve', 'once', '--trace'])
+  }
+  await run(['hooks', 'list'])
+  await run(['hooks', 'untrust'])
+  expect(found).toEqual([])
+  // it was there to be told
+  for (const words of ['printed: [redacted]', 'refused by [redacted]', '"additionalContext":["[redacted]"]'])
+    expect(all.join('\n')).toContain(words)
+  expect(written(at, 'tapline.json').filter((file) => leaked(fs.readFileSync(file, 'utf8')).length > 0)).toEqual([])
 })
 
 test('serve: what the client and stderr see', SLOW, async () => {

@@ -91,6 +91,7 @@ const FULL = {
     './x.mjs',
     { module: './y.js', options: { a: 1 }, environments: ['one', null], servers: ['a'], tools: ['x'], mode: 'enforce' },
     { package: 'p' },
+    { commandHooks: 'hooks.json', onFailure: 'continue', env: ['A'], tools: ['x'] },
   ],
   store: { file: './store' },
   trace: { file: './t.jsonl', arguments: true },

@@ -19,6 +19,8 @@ export interface CommandHook {
   /** true: nobody waits for it, and what it says has no effect */
   readonly isAsync: boolean
   readonly onFailure: 'block' | 'continue'
+  /** everything that its file says of it, for comparing */
+  readonly written: string
   /** `file:line:column`, or `host` */
   readonly where: string
 }

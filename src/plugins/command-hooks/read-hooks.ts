@@ -124,14 +124,16 @@ function readHook(value: Value, place: Pick<CommandHook, 'event' | 'id' | 'match
   if (shell === 'powershell' && process.platform !== 'win32') fields.reject('shell', 'can be "powershell" on Windows only')
   const timeoutMs = limitOf(fields)
   const isAsync = fields.boolean('async') === true || fields.boolean('asyncRewake') === true
-  const failure = fields.choice('onFailure', ['block', 'continue']) ?? onFailure
+  const failure = fields.choice('onFailure', ['block', 'continue'])
   if (command === undefined) return null
+  const line = process.platform === 'win32' && windows !== undefined ? windows.text : command.text
   return {
     ...place,
-    command: process.platform === 'win32' && windows !== undefined ? windows.text : command.text,
+    command: line,
     timeoutMs,
     isAsync,
-    onFailure: failure,
+    onFailure: failure ?? onFailure,
+    written: JSON.stringify([place.event, place.matcher, line, timeoutMs, isAsync, failure ?? null]),
     where: object.where,
   }
 }
