@@ -66,7 +66,7 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
 }
 
 /** The rows of one file. */
-export function commandRows(
+function commandRows(
   { hooks }: HookSubject,
   { source, mode, reason }: { readonly source: string; readonly mode: unknown; readonly reason: string | null },
 ): readonly HookRow[] {

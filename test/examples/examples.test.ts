@@ -258,3 +258,28 @@ test('the plugin package of the examples is installed twice', async () => {
   const added = await run('call', '--server', 'notes', '--installation', 'drafts', 'add', '{"text":"x"}')
   expect([added.outcome, added.owner.installationId]).toEqual(['completed', 'drafts'])
 })
+
+test('the command hooks of the examples run once they are trusted', async () => {
+  const folder = path.join(ROOT, 'examples', 'command-hooks')
+  const state = fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-example-'))
+  const run = async (...args: string[]): Promise<any> => {
+    const command = [path.join(ROOT, 'dist', 'cli', 'main.js'), '--config', path.join(folder, 'tapline.json'), '--quiet', '--json']
+    const options = { timeout: 25_000, env: { ...process.env, XDG_STATE_HOME: state } }
+    // a call that is refused has its document all the same
+    const { stdout } = await promisify(execFile)(process.execPath, [...command, ...args], options).catch((ended: { stdout: string }) => ended)
+    return JSON.parse(stdout)
+  }
+  try {
+    expect((await run('hooks', 'trust')).trusted).toEqual([path.join(folder, 'hooks.json')])
+    expect(await run('call', 'mcp__notes__add', '{"text":"buy milk"}')).toMatchObject({
+      outcome: 'completed',
+      additionalContext: ['mcp__notes__add of notes is read by everybody in the team.'],
+    })
+    expect(await run('call', 'mcp__notes__add', '{"text":"my password"}')).toMatchObject({
+      outcome: 'refused',
+      reason: 'no passwords in notes',
+    })
+  } finally {
+    fs.rmSync(state, { recursive: true, force: true })
+  }
+})

@@ -154,5 +154,7 @@ function start(command: string, cwd: string, env: Readonly<Record<string, string
   const options = { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'], windowsHide: true }
   if (process.platform === 'win32') return spawn(command, { ...options, shell: true })
   shell ??= ['/bin/bash', '/usr/bin/bash'].find((file) => existsSync(file)) ?? '/bin/sh'
-  return spawn(shell, ['-c', command], { ...options, detached: true })
+  // a bash whose input is a socket, as pipes of Node are, would take itself for one of rshd and read ~/.bashrc
+  const flags = shell.endsWith('bash') ? ['--norc', '-c'] : ['-c']
+  return spawn(shell, [...flags, command], { ...options, detached: true })
 }

@@ -55,13 +55,13 @@ export function kept(folder: string, name: string): any[] {
     .map((file) => JSON.parse(readFileSync(path.join(files, file), 'utf8')))
 }
 
-/** A server `db` with the tools `echo`, `fails` and `drop` in `prod`; needs no approval unless `more` says so. */
+/** A server `db` with the tools `echo`, `drop`, `misses` and `fails` in `prod`; needs no approval unless `more` says so. */
 export async function openHooked(
   hooks: CommandHooksOptions | readonly CommandHooksOptions[],
   more: TestRuntimeOptions = {},
   tools: Readonly<Record<string, ScriptedTool>> = {},
 ): Promise<TestRuntime> {
-  const plugins = await Promise.all([hooks].flat().map((one) => commandHooks(one as CommandHooksOptions)))
+  const plugins = await Promise.all([hooks].flat().map((one) => commandHooks(one)))
   return openTestRuntime({
     features: { multi_environment_mcp: true },
     environments: {
@@ -70,6 +70,8 @@ export async function openHooked(
           tools: {
             echo: {},
             drop: {},
+            // answers with what its own schema does not allow: the request as a whole fails
+            misses: { outputSchema: { type: 'object', required: ['a'] }, run: () => ({ content: [], structuredContent: { b: 1 } }) },
             fails: {
               run: () => {
                 throw new Error('it broke')

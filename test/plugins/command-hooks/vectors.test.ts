@@ -1,6 +1,5 @@
 // vectors/command-hooks.json, every row: what is expected is looked up by the words of the row (`ours`, or its own where ours is the same),
 // and each kind of end has expectations of its own.
-/* oxlint-disable vitest/no-conditional-expect */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { CallOutcome } from '../../../src/index.ts'
@@ -123,7 +122,7 @@ test.each(cases.filter(({ id }) => id !== 'mcp-tool-hook'))('$event $id $for', a
   const hooks = outputs.map((output, index): Written => {
     const { command, ...more } = commandOf(folder, output)
     // the first of two rewriters is the slow one
-    const watch = isAfter ? `${keeps('after')}; ` : outputs.length > 1 ? `${index === 0 ? 'sleep 0.2; ' : `${keeps('second')}; `}` : ''
+    const watch = isAfter ? `${keeps('after')}; ` : outputs.length > 1 ? (index === 0 ? 'sleep 0.2; ' : `${keeps('second')}; `) : ''
     return { command: `${watch}${command}`, ...more }
   })
   const file = writeHooks(folder, { [row.event]: hooks })
@@ -138,7 +137,7 @@ test.each(cases.filter(({ id }) => id !== 'mcp-tool-hook'))('$event $id $for', a
   const request =
     row.for === 'resource tool'
       ? { name: 'read_mcp_resource', arguments: { server: 'db', environment_id: 'prod', uri: 'mem://a' } }
-      : { ...CALL, tool: row.id === 'after-isError' ? 'fails' : 'echo', ...(row.id === 'after-rpc-error' && { tool: 'drop' }) }
+      : { ...CALL, tool: row.id === 'after-isError' ? 'fails' : 'echo', ...(row.id === 'after-rpc-error' && { tool: 'misses' }) }
   const outcome = await t.callTool(request)
   const { effect, outcome: kind, code, sent } = own(row)
   expect(Object.keys(EFFECTS)).toContain(effect)
