@@ -45,7 +45,15 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
     const { module: source, kind, where, commands } = entry
     const mode = 'mode' in entry ? entry.mode : 'enforce'
     if (kind !== 'commandHooks' || commands === undefined) {
-      rows.push({ kind: kind === 'path' || kind === 'commandHooks' ? 'module' : kind, source, where, mode, trusted: null, reason: null, hook: null })
+      rows.push({
+        kind: kind === 'path' || kind === 'commandHooks' ? 'module' : kind,
+        source,
+        where,
+        mode,
+        trusted: null,
+        reason: null,
+        hook: null,
+      })
       continue
     }
     const { placesOf } = await import('../plugins/command-hooks/hook-env.ts')

@@ -23,7 +23,9 @@ function documented(): { where: string; config: unknown }[] {
       ([, name = '', block], index) => {
         const config: unknown = parse(block as string)
         const isOurs = typeof config === 'object' && config !== null && Object.keys(config).some((key) => TOP.includes(key))
-        return isOurs && !/mcp\.json|claude_desktop|plugin\.json|flags\.json|hooks\.json/.test(name) ? [{ where: `${page} ${index}`, config }] : []
+        return isOurs && !/mcp\.json|claude_desktop|plugin\.json|flags\.json|hooks\.json/.test(name)
+          ? [{ where: `${page} ${index}`, config }]
+          : []
       },
     ),
   )

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -266,7 +267,9 @@ test('the command hooks of the examples run once they are trusted', async () => 
     const command = [path.join(ROOT, 'dist', 'cli', 'main.js'), '--config', path.join(folder, 'tapline.json'), '--quiet', '--json']
     const options = { timeout: 25_000, env: { ...process.env, XDG_STATE_HOME: state } }
     // a call that is refused has its document all the same
-    const { stdout } = await promisify(execFile)(process.execPath, [...command, ...args], options).catch((ended: { stdout: string }) => ended)
+    const { stdout } = await promisify(execFile)(process.execPath, [...command, ...args], options).catch(
+      (ended: { stdout: string }) => ended,
+    )
     return JSON.parse(stdout)
   }
   try {
