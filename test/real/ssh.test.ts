@@ -39,6 +39,8 @@ beforeAll(async () => {
       'UsePAM no',
       'StrictModes no',
       'PermitRootLogin prohibit-password',
+      // bash reads the user's .bashrc for ssh, unless it finds itself below another shell: what is in there is no part of this test
+      'SetEnv SHLVL=2',
       '',
     ].join('\n'),
   )
