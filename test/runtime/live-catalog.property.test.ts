@@ -208,6 +208,6 @@ test.each([true, false])('servers and plugin packages come and go (flag: %s)', {
       // also where an environment has been replaced, and its packages with it
       for (const [index, one] of held.entries()) await check(one, names, isOn, index)
     }),
-    { numRuns: 50 },
+    { numRuns: 30 },
   )
 })
