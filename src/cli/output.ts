@@ -56,6 +56,11 @@ export class Output {
     return this.#streams.stdout.isTTY === true && process.env['TERM'] !== 'dumb'
   }
 
+  /** false once a write has found that nobody reads stdout any more */
+  get isRead(): boolean {
+    return !this.#gone.has(this.#streams.stdout)
+  }
+
   /** true once the one JSON document has been written */
   get documentWritten(): boolean {
     return this.#document
@@ -81,6 +86,7 @@ export class Output {
       this.#document = true
       await this.#write(this.#streams.stdout, `${before}\n${jsonForTerminal(JSON.stringify(item))}`)
       before = ','
+      if (!this.isRead) return
     }
     this.#document = true
     const after = jsonForTerminal(JSON.stringify(rest())).slice(1)

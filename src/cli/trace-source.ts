@@ -60,6 +60,9 @@ export class TraceSource {
   async *#lines(file: string): ReturnType<typeof readTrace> {
     const { cwd, stdin, interrupt } = this.#context
     const path = resolve(cwd, file)
+    // whoever writes to it may take his time
+    const stop = (): void => void stdin.destroy()
+    if (file === '-') interrupt.signal.addEventListener('abort', stop, { once: true })
     try {
       if (file !== '-' && (await stat(path)).isDirectory()) throw new Error('it is a folder')
       yield* readTrace(file === '-' ? (stdin as AsyncIterable<Buffer>) : createReadStream(path, { signal: interrupt.signal }))
@@ -67,6 +70,8 @@ export class TraceSource {
       interrupt.signal.throwIfAborted()
       const { code, message } = cause as NodeJS.ErrnoException
       throw new TaplineError('TRACE_UNREADABLE', `the trace file ${file} cannot be read: ${code ?? message}`, { cause })
+    } finally {
+      interrupt.signal.removeEventListener('abort', stop)
     }
   }
 }

@@ -27,6 +27,7 @@ export function traceProblem(option: unknown): string | null {
   const { file, sink, arguments: args } = option as Readonly<Record<string, unknown>>
   if (file !== undefined && (typeof file !== 'string' || file === '')) return 'trace.file must be the path of a file'
   if (sink !== undefined && typeof sink !== 'function') return 'trace.sink must be a function'
+  if (file === undefined && sink === undefined) return 'trace needs file or sink'
   if (args !== undefined && typeof args !== 'boolean') return 'trace.arguments must be true or false'
   return null
 }

@@ -1,9 +1,13 @@
 /** Trace files through the built command line: written by real calls, shown, and what is said of broken ones. */
+import { spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { CallRecord, SessionRecord, ShadowEffect } from '../../src/index.ts'
 import { call, misfit, session, tap } from '../trace/kit.ts'
-import { Place, server } from './tapline.ts'
+import { MAIN, Place, server } from './tapline.ts'
 
 const LIMIT = 60_000
 const HOOK = `import { deny } from 'tapline/plugin'
@@ -92,6 +96,27 @@ test('a large file is shown in little memory', { timeout: LIMIT }, async () => {
   await writeFile(at.path('large.jsonl'), `${record}\n`.repeat(100_000))
   const { status, stdout } = await at.run(['trace', 'show', 'large.jsonl', '--json'], { env: { NODE_OPTIONS: '--max-old-space-size=32' } })
   expect([status, stdout.length > 40_000_000]).toEqual([0, true])
+})
+
+test('trace show stops with its reader, and with Ctrl-C', { timeout: LIMIT }, async () => {
+  const record = `${JSON.stringify({ v: 1, type: 'gap', time: 'x'.repeat(2000), records: 1 })}\n`
+  // its standard input never ends by itself
+  const started = (): ChildProcessByStdio<Writable, Readable, null> => {
+    const child = spawn(process.execPath, [MAIN, 'trace', 'show', '-'], { stdio: ['pipe', 'pipe', 'ignore'] })
+    child.stdin.on('error', () => {})
+    child.stdin.write(record)
+    return child
+  }
+  const abandoned = started()
+  await once(abandoned.stdout, 'data')
+  abandoned.stdout.destroy()
+  const writing = setInterval(() => abandoned.stdin.write(record), 5)
+  expect((await once(abandoned, 'exit'))[0]).toBe(0)
+  clearInterval(writing)
+  const interrupted = started()
+  await once(interrupted.stdout, 'data')
+  interrupted.kill('SIGINT')
+  expect((await once(interrupted, 'exit'))[0]).toBe(130)
 })
 
 test('rollout report: several files, for people and in JSON', { timeout: LIMIT }, async () => {

@@ -162,7 +162,17 @@ test('what a session says takes the place of what its runtime says; true only fi
 })
 
 test('an option that is none is refused', async () => {
-  for (const trace of ['t.jsonl', { file: 7 }, { file: '' }, { sink: 'x' }, { arguments: 1 }, { path: 'x' }, null]) {
+  for (const trace of [
+    't.jsonl',
+    { file: 7 },
+    { file: '' },
+    { sink: 'x' },
+    { file: 'x', arguments: 1 },
+    { arguments: true },
+    {},
+    { file: 't', path: 'x' },
+    null,
+  ]) {
     const error: unknown = await openSession({ trace: trace as never }).catch((one: unknown) => one)
     expect(error, JSON.stringify(trace)).toMatchObject({ code: 'CALL_INVALID_REQUEST', message: expect.stringContaining('trace') })
   }

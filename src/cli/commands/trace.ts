@@ -28,6 +28,7 @@ export async function show(context: CliContext, file: string, { call }: TraceSho
   for await (const record of records) {
     const text = recordText(record, out.paint)
     await out.text(count++ === 0 ? text : `\n${text}`)
+    if (!out.isRead) return EXIT_DONE
   }
   source.tell()
   if (count === 0) out.note('no calls')
