@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -196,3 +196,57 @@ test('the formats of models load no part of the runtime, and only tapline/ai-sdk
     expect([...files].filter((file) => /^(runtime|connections|hooks|cli)\//.test(file))).toEqual([])
   }
 })
+
+test("a new author's path, by docs/first-plugin.md: begin, edit, test, check, run against a real server, see it in the trace", () => {
+  const tapline = path.join(installed, manifest.bin['tapline'] as string)
+  run(process.execPath, [tapline, 'hooks', 'init', 'my-guard'])
+  const folder = path.join(consumer, 'my-guard')
+  const source = path.join(folder, 'src', 'plugin.js')
+  const page = fs.readFileSync(path.join(installed, 'docs', 'first-plugin.md'), 'utf8')
+  const second = /^```js\n([^]*?)^```$/m.exec(page)?.[1] as string
+  expect(second).toContain('ask(')
+  const text = fs.readFileSync(source, 'utf8')
+  fs.writeFileSync(
+    source,
+    text.replace('ALL_METHODS, deny', 'ALL_METHODS, ask, deny').replace('hooks.approve.tap({', `${second}      hooks.approve.tap({`),
+  )
+
+  const tested = run(process.execPath, ['--test', '--test-reporter=tap'], folder)
+  expect(tested).toMatch(/^# pass 3$/m)
+  // its types hold too
+  const strict = [
+    '--ignoreConfig',
+    '--allowJs',
+    '--checkJs',
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--skipLibCheck',
+    '--types',
+    'node',
+  ]
+  const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  run(process.execPath, [tsc, ...strict, 'src/plugin.js', 'test/plugin.test.js', 'try/server.js'], folder)
+  expect(run(process.execPath, [tapline, 'hooks', 'check', './src/plugin.js'], folder)).toMatch(
+    /^my-guard: nothing found \(2\d{3} calls, 2 taps/,
+  )
+
+  const call = (...args: string[]): any => {
+    const command = [tapline, '--config', 'try/tapline.json', '--json', 'call', '--server', 'notes', ...args, '--trace']
+    const { status, stdout } = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8', timeout: 60_000 })
+    return { status, ...JSON.parse(stdout) }
+  }
+  const taps = (outcome: any): string[] => outcome.trace.taps.map(({ plugin, tap, decision }: any) => `${plugin}/${tap}: ${decision}`)
+  const added = call('add', '{"text":"milk"}')
+  expect([added.status, added.result.content[0].text]).toEqual([0, 'note 1'])
+  expect(taps(added)).toEqual(['my-guard/refuse: none', 'my-guard/long-notes: none'])
+  const refused = call('clear')
+  expect([refused.status, refused.sent]).toEqual([3, 'no'])
+  expect(taps(refused)).toEqual(['my-guard/refuse: deny'])
+  // nobody is there to be asked about a long one
+  const long = call('add', JSON.stringify({ text: 'x'.repeat(101) }))
+  expect([long.code, taps(long).at(-1)]).toEqual(['CALL_NO_APPROVER', 'my-guard/long-notes: ask'])
+}, 60_000)

@@ -6,6 +6,8 @@ import type { Method } from '../mcp.ts'
 
 export const EXIT_DONE = 0
 const EXIT_TOOL_ERROR = 1
+/** what was asked for was found wanting */
+export const EXIT_FINDINGS = 1
 export const EXIT_USAGE = 2
 const EXIT_REFUSED = 3
 export const EXIT_FAILED = 4

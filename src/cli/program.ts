@@ -6,6 +6,7 @@ import { parseApprove } from './approver.ts'
 import type { CliContext } from './context.ts'
 import { parseFlag } from './globals.ts'
 import type { Globals } from './globals.ts'
+import { addHookAuthorCommands } from './hooks-commands.ts'
 import { addTraceCommands } from './trace-commands.ts'
 
 /** Where the texts of the parser go, and what is done with a command. */
@@ -212,7 +213,7 @@ export function createProgram(host: ProgramHost): Command {
     .description('take that back')
     .argument('[dir]', 'the folder; default: this one')
     .action(action(async (context, folder) => (await import('./commands/untrust.ts')).run(context, folder as string | undefined)))
-  const hooks = program.command('hooks').description('show hooks, and trust the commands of hooks files')
+  const hooks = program.command('hooks').description('show hooks, trust the commands of hooks files, check hook plugins and begin one')
   hooks
     .command('list')
     .description('list the hooks of the configuration, and whether they may run')
@@ -227,6 +228,7 @@ export function createProgram(host: ProgramHost): Command {
     .description('take that back')
     .argument('[file]', 'the hooks file; default: those of the configuration')
     .action(action(async (context, file) => (await import('./commands/hooks-untrust.ts')).run(context, file as string | undefined)))
+  addHookAuthorCommands(hooks, action)
   const approvals = program.command('approvals').description('show and revoke what tools may do for always')
   approvals
     .command('list')
