@@ -1,16 +1,18 @@
 // The rows of the vectors say what is expected, and each kind of end has expectations of its own.
 /* oxlint-disable vitest/no-conditional-expect */
 // vectors/ownership-guard.json. `updatedInput` is what a tap of resolve returns as arguments. Rows of other-144 to other-151 are tools of
-// Codex itself (`ours`: not applicable). other-152 and other-153 are written as outputs of command hooks, which come with their own issue;
-// the same rule for taps is in test/hooks/returns.test.ts.
-import { readFileSync } from 'node:fs'
+// Codex itself (`ours`: not applicable). other-152 and other-153 are outputs of command hooks, and so is every other row once more.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/plugin.ts'
+import { commandHooks } from '../../src/plugins/builtin/index.ts'
+import type { HookPlugin, JsonObject } from '../../src/plugin.ts'
 import { ALL_METHODS } from '../../src/plugin.ts'
 import type { LiveSession } from '../../src/runtime/live-session.ts'
 import { unwrap } from '../../src/runtime/unwrap.ts'
 import type { TestRuntime } from '../../src/testing/index.ts'
 import { openTestRuntime } from '../../src/testing/index.ts'
+import { newFolder } from '../plugins/command-hooks/kit.ts'
 import { plugin } from './kit.ts'
 
 interface Row {
@@ -21,6 +23,7 @@ interface Row {
   readonly namespace?: string
   readonly arguments: JsonObject & { readonly server?: string; readonly environment_id?: string; readonly uri?: string }
   readonly updatedInput: unknown
+  readonly hookOutput?: object
   readonly outcome: string
   readonly field?: string
   readonly stage?: string
@@ -88,28 +91,42 @@ async function make(t: TestRuntime, { tool, flag, arguments: args, namespace, se
 }
 
 const byTool = rows.filter(({ tool }) => tool !== 'echo')
+/** What command hooks say beside the arguments: a tool of the thread-wide server is called. */
+const ofCommands = cases
+  .filter(({ hookOutput }) => hookOutput !== undefined)
+  .map((row): Row => ({ ...row, tool: 'echo', namespace: '{shared}' }))
+
+/** A command hook for every call that gives the answer of the row. */
+function answering({ updatedInput, hookOutput }: Row, folder: string): Promise<HookPlugin> {
+  const said = hookOutput ?? { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', updatedInput } }
+  writeFileSync(join(folder, 'answer'), JSON.stringify(said))
+  return commandHooks({ cwd: folder, hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'touch ran; cat answer' }] }] } })
+}
 describe.each([
-  { by: 'requests of the host', given: rows, run: make },
-  { by: 'tools of the model', given: byTool, run: ask },
-])('the guard of $by', ({ given, run }) => {
+  { by: 'requests of the host', given: rows, run: make, via: 'a tap' },
+  { by: 'tools of the model', given: byTool, run: ask, via: 'a tap' },
+  { by: 'requests of the host', given: [...rows, ...ofCommands], run: make, via: 'a command hook' },
+] as const)('the guard of $by, by $via', ({ given, run, via }) => {
   test.each(given)('$id', async (row) => {
     let hasRun = false
-    const p = plugin(({ hooks }) =>
+    const folder = via === 'a tap' ? null : newFolder()
+    const tap = plugin(({ hooks }) =>
       hooks.resolve.tap({ name: 'rewrite', methods: ALL_METHODS }, () => ((hasRun = true), { arguments: row.updatedInput })),
     )
     await using t = await openTestRuntime({
+      hooks: [folder === null ? tap : await answering(row, folder)],
       resourceTools: true,
       features: { multi_environment_mcp: row.flag },
       environments: { 'env-a': { probe: server }, 'env-b': { probe: server } },
       threadWide: { shared: server },
       policies: { probe: { defaultToolsApprovalMode: 'approve' }, shared: { defaultToolsApprovalMode: 'approve' } },
       session: { environments: row.selected },
-      hooks: [p],
     })
     const error = await run(t, row).then(
       () => null,
       (thrown: unknown) => thrown as { code: string; message: string; cause?: { outcome: string } },
     )
+    if (folder !== null) hasRun = existsSync(join(folder, 'ran'))
     const got = t.sent
       .filter(({ method }) => method === METHODS[row.tool])
       .map(({ owner, params }) => ({

@@ -119,6 +119,8 @@ export class LocalProcess implements StdioProcess {
   }
 
   #left(): boolean {
+    // nobody in the group, so nobody whose descendants could be found: no need to read every process of the machine
+    if (this.#outsiders.size === 0 && isEmptyGroup(this.pid)) return false
     this.#look()
     return this.#outsiders.size > 0 || this.#groupLives()
   }
@@ -129,6 +131,17 @@ export class LocalProcess implements StdioProcess {
       if (!this.#left()) return true
     }
     return false
+  }
+}
+
+/** True where the group has no process, not even one that waits to be collected; never on Windows. */
+function isEmptyGroup(group: number): boolean {
+  if (process.platform === 'win32') return false
+  try {
+    process.kill(-group, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 

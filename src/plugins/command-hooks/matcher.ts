@@ -17,8 +17,8 @@ const BY_KEY = 'server:'
 
 /** Throws SyntaxError with one line about what is wrong. The regular expressions run in linear time; their engine is loaded for the first one. */
 export async function compileMatcher(text: string): Promise<Matcher> {
-  if (text === '' || text === '*') return () => true
   const parts = text.split('|')
+  if (text === '*' || parts.every((part) => part === '')) return () => true
   if (text.startsWith(BY_KEY)) {
     const other = parts.find((part) => !part.startsWith(BY_KEY) || part === BY_KEY)
     if (other !== undefined) throw new SyntaxError(`every alternative must begin with ${BY_KEY}, ${JSON.stringify(other)} does not`)
@@ -27,7 +27,6 @@ export async function compileMatcher(text: string): Promise<Matcher> {
   }
   const exact = new Set([text, ...parts].filter((part) => part !== ''))
   if (ALTERNATIVES.test(text)) {
-    if (exact.size === 0) return () => true
     return ({ names }) => names.some((name) => exact.has(name))
   }
   const { RE2JS } = await import('re2js')
