@@ -3,6 +3,7 @@ import { VERSION } from '../../version.ts'
 import { notesServer } from './notes-server-file.ts'
 
 const SOURCE_FILE = 'src/plugin.js'
+const SOURCE_FROM_TESTS = `../${SOURCE_FILE}`
 /** a configuration takes the default export of a module */
 const EXPORT = 'export default'
 
@@ -75,7 +76,7 @@ const tests = (name: string): string => `// @ts-check
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkPlugin, openTestRuntime, scriptedServer } from 'tapline/testing'
-import plugin from '../${SOURCE_FILE}'
+import plugin from '${SOURCE_FROM_TESTS}'
 
 const notes = scriptedServer({ tools: { list: { run: () => 'a note' }, clear: { run: () => 'cleared' } } })
 
