@@ -8,9 +8,12 @@ import { DeadlineWheel } from '../src/hooks/deadline-wheel.ts'
 import type { HookPlugin } from '../src/hooks/plugin.ts'
 import type { JsonObject } from '../src/json.ts'
 import { LauncherProbe } from '../src/launcher-probe.ts'
+import type { PluginMode } from '../src/plugin-mode.ts'
 import { ApprovalBook } from '../src/pipeline/approval-book.ts'
 import { SchemaChecker } from '../src/pipeline/tool-schema.ts'
 import type { LiveRuntime } from '../src/runtime/live-runtime.ts'
+import { HookSource } from '../src/runtime/hook-source.ts'
+import { SessionPlugins } from '../src/runtime/session-plugins.ts'
 import { LiveSession } from '../src/runtime/live-session.ts'
 import { Secrets } from '../src/secrets.ts'
 import type { Catalog } from '../src/servers/catalog.ts'
@@ -116,7 +119,11 @@ export function instantConnection({ catalog, environment, listing }: Servers): C
 }
 
 /** A session over the servers; the real one, but for its pool. */
-export function instantSession({ catalog, keys, environment, listing }: Servers, plugins: readonly HookPlugin[] = []): LiveSession {
+export function instantSession(
+  { catalog, keys, environment, listing }: Servers,
+  plugins: readonly HookPlugin[] = [],
+  mode: PluginMode = 'enforce',
+): LiveSession {
   const runtime = {
     parts: {
       keys,
@@ -147,7 +154,10 @@ export function instantSession({ catalog, keys, environment, listing }: Servers,
     { id: 'bench' },
     { environments: [environment], held: new Map([[environment.id, environment]]), catalog: runtime.catalog, own: [] },
     flags,
-    plugins.map((plugin) => ({ plugin, filter: {} })),
+    new SessionPlugins(
+      plugins.map((plugin) => new HookSource({ plugin, filter: {}, mode })),
+      flags,
+    ),
     () => Promise.resolve(),
   )
 }

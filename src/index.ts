@@ -20,7 +20,9 @@ export type {
   Owned,
   OwnerOrSelector,
   LogLevel,
+  ModeFlag,
   Page,
+  PluginModeChange,
   PromptItem,
   PromptRequest,
   ResourceItem,
@@ -40,6 +42,7 @@ export type {
   Session,
   SessionEnvironment,
   SessionEvent,
+  SessionHookPlugin,
   SessionOptions,
   SessionServer,
   StatusQuery,
@@ -50,6 +53,7 @@ export type {
   TraceOptions,
 } from './runtime/types.ts'
 export type { CallOutcome, ForModel, Overflow, PipelineHook } from './hooks/outcome.ts'
+export type { PluginMode } from './plugin-mode.ts'
 export type { CallTrace, Explanation, ShadowEffect, ShadowSummary, TapTrace } from './hooks/trace.ts'
 export type { ArgumentsRecord, CallRecord, GapRecord, KeptTrace, PluginRecord, SessionRecord, TraceRecord } from './trace/records.ts'
 export type { HookPlugin, TapFilter } from './hooks/plugin.ts'

@@ -27,6 +27,7 @@ export type {
 } from './hooks/plugin.ts'
 export type { Authority, CallView, PolicyQuestion, PromptGetCall, ResourceReadCall, ToolCall } from './hooks/call-view.ts'
 export type { CallOutcome, ForModel, PipelineHook } from './hooks/outcome.ts'
+export type { PluginMode } from './plugin-mode.ts'
 export type { CallTrace, ShadowEffect, ShadowSummary, TapTrace } from './hooks/trace.ts'
 export type { CapturedFlags, Flag, FlagDetails, FlagValue } from './flags/flag.ts'
 export type { ServerKey } from './servers/key.ts'

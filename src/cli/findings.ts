@@ -32,7 +32,8 @@ export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env
     const { code, message, where } = asTaplineError(error, 'FLAG_BAD_VALUE')
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
   }
-  for (const { module, kind, where } of loaded.hooks) {
+  for (const { module, kind, mode, where } of loaded.hooks) {
+    if (mode === 'off') continue
     if (kind === 'commandHooks') found.push(...(await hooksFileFindings(module, where)))
     if (kind === 'path' && !(await isThere(module)))
       found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })

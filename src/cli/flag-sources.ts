@@ -20,18 +20,22 @@ export async function evaluateFlags(
   { globals, env }: Pick<CliContext, 'globals' | 'env'>,
   loaded: LoadedConfig | null,
 ): Promise<{ readonly flags: readonly EvaluatedFlag[]; readonly diagnostics: readonly Diagnostic[] }> {
-  const [{ openFlags }, { FlagRegistry }, { detailsOf }, { fileStore }, { defaultStoreFolder }, { Secrets }] = await Promise.all([
-    import('../runtime/open-flags.ts'),
-    import('../flags/registry.ts'),
-    import('../flags/statements.ts'),
-    import('../storage/file-store.ts'),
-    import('../storage/default-folder.ts'),
-    import('../secrets.ts'),
-  ])
+  const [{ openFlags }, { FlagRegistry }, { detailsOf }, { fileStore }, { defaultStoreFolder }, { Secrets }, { declareModeFlags }] =
+    await Promise.all([
+      import('../runtime/open-flags.ts'),
+      import('../flags/registry.ts'),
+      import('../flags/statements.ts'),
+      import('../storage/file-store.ts'),
+      import('../storage/default-folder.ts'),
+      import('../secrets.ts'),
+      import('../runtime/hook-entry.ts'),
+    ])
+  const registry = new FlagRegistry()
+  declareModeFlags(registry, loaded?.hooks ?? [])
   const diagnostics: Diagnostic[] = []
   const store = fileStore(loaded?.storeFolder ?? defaultStoreFolder(env))
   const sources = await openFlags(flagOptions(globals), {
-    registry: new FlagRegistry(),
+    registry,
     variables: env,
     features: loaded?.features ?? [],
     flagFile: loaded?.flagFile ?? null,

@@ -42,8 +42,7 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
   const subjects: HookSubject[] = []
   const diagnostics: Diagnostic[] = []
   for (const entry of loaded.hooks) {
-    const { module: source, kind, where, commands } = entry
-    const mode = 'mode' in entry ? entry.mode : 'enforce'
+    const { module: source, kind, mode, where, commands } = entry
     if (kind !== 'commandHooks' || commands === undefined) {
       rows.push({
         kind: kind === 'path' || kind === 'commandHooks' ? 'module' : kind,

@@ -1,4 +1,5 @@
 /** The plain-data part of a set-up, word for word the configuration file in camelCase, and what a reader makes of it. */
+import type { PluginMode } from '../plugin-mode.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Reviewer } from '../servers/approval-question.ts'
 import type { ApprovalMode, ServerRegistration } from '../servers/definition.ts'
@@ -111,6 +112,8 @@ export interface HookModule {
   /** folder of the file that names it */
   readonly folder: string
   readonly where: string
+  /** a mode, or the flag that decides it for each session */
+  readonly mode: PluginMode | { readonly flag: string; readonly default: PluginMode }
   readonly environments?: readonly (string | null)[]
   readonly servers?: readonly string[]
   readonly tools?: readonly string[]

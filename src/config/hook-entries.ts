@@ -3,7 +3,9 @@ import path from 'node:path'
 import type { JsonObject } from '../json.ts'
 import type { HookModule } from './config.ts'
 import { Fields } from '../documents/fields.ts'
-import { BUILTIN_HOOKS, HOOK, ON_FAILURE, PACKAGE_NAME, VARIABLE_NAME } from './keys.ts'
+import { FLAG_NAME } from '../flags/define-flag.ts'
+import { isPluginMode } from '../plugin-mode.ts'
+import { BUILTIN_HOOKS, HOOK, MODE_FLAG, ON_FAILURE, PACKAGE_NAME, VARIABLE_NAME } from './keys.ts'
 import { keysOf } from './shape.ts'
 import type { Source } from './source.ts'
 import type { ObjectValue, Report, TextValue, Value } from '../documents/value.ts'
@@ -17,7 +19,7 @@ const KINDS = [
   ['commandHooks', 'commandHooks'],
 ] as const
 
-/** The entries of `hooks`, in written order; an entry with the mode `off` is left out. */
+/** The entries of `hooks`, in written order. */
 export function readHooks(value: Value, source: Source, report: Report): readonly HookModule[] {
   if (value.kind !== 'list') {
     report(value.where, `${value.path} must be a list of hook plugins, not ${kindName(value)}`)
@@ -27,7 +29,7 @@ export function readHooks(value: Value, source: Source, report: Report): readonl
 }
 
 function readHook(value: Value, source: Source, report: Report): HookModule | null {
-  const common = { options: null, folder: source.folder, where: value.where }
+  const common = { options: null, folder: source.folder, where: value.where, mode: 'enforce' } as const
   if (value.kind === 'text') {
     const module = modulePath(value, source.folder, report)
     return module === null ? null : { ...common, module, kind: 'path' }
@@ -41,7 +43,7 @@ function readHook(value: Value, source: Source, report: Report): HookModule | nu
 
 function readEntry(
   value: ObjectValue,
-  common: Pick<HookModule, 'options' | 'folder' | 'where'>,
+  common: Pick<HookModule, 'options' | 'folder' | 'where' | 'mode'>,
   source: Source,
   report: Report,
 ): HookModule | null {
@@ -61,15 +63,13 @@ function readEntry(
   const servers = fields.texts('servers')?.map((server) => server.text)
   const tools = fields.texts('tools')?.map((tool) => tool.text)
   const mode = fields.value('mode')
-  if (mode !== undefined && !(mode.kind === 'text' && (mode.text === 'enforce' || mode.text === 'off'))) {
-    report(mode.where, `${mode.path} can be "enforce" or "off"; other modes are not in this version`)
-  }
-  if (module === null || (mode?.kind === 'text' && mode.text === 'off')) return null
+  if (module === null) return null
   return {
     ...common,
     module,
     kind: kind[1],
     options: options === undefined ? null : readOptions(options, report),
+    mode: mode === undefined ? common.mode : readMode(mode, report),
     ...(environments !== undefined && { environments }),
     ...(servers !== undefined && { servers }),
     ...(tools !== undefined && { tools }),
@@ -96,6 +96,21 @@ function readCommands(fields: Fields, kind: HookModule['kind'], source: Source):
   }
   if (fields.has('options')) fields.reject('options', 'belongs to other kinds of entries; take it out')
   return { onFailure: onFailure ?? 'block', env: env ?? [], byUser: source.kind === 'user' }
+}
+
+/** What cannot be read is an error, which ends the reading; nothing is ever off by mistake. */
+function readMode(value: Value, report: Report): HookModule['mode'] {
+  if (value.kind === 'text' && isPluginMode(value.text)) return value.text
+  if (value.kind === 'object') {
+    const fields = new Fields(value, keysOf(MODE_FLAG), report)
+    const flag = fields.word('flag')
+    const otherwise = fields.word('default')
+    if (flag === undefined || otherwise === undefined) report(value.where, `${value.path} needs "flag" and "default"`)
+    else if (!FLAG_NAME.test(flag.text)) fields.reject('flag', 'must be the name of a flag')
+    else if (!isPluginMode(otherwise.text)) fields.reject('default', 'must be "off", "shadow" or "enforce"')
+    else return { flag: flag.text, default: otherwise.text }
+  } else report(value.where, `${value.path} must be "off", "shadow" or "enforce", or an object with "flag" and "default"`)
+  return 'enforce'
 }
 
 function readOptions(value: Value, report: Report): JsonObject | null {

@@ -7,6 +7,7 @@ import {
   FLAGS,
   GRANULAR,
   HOOK,
+  MODE_FLAG,
   HTTP,
   MODULE_PATH,
   NAMING,
@@ -58,6 +59,7 @@ export function configSchema(): JsonObject {
       hook: {
         anyOf: [{ type: 'string', pattern: MODULE_PATH }, objectSchema(HOOK, HOOK_KINDS)],
       },
+      modeFlag: objectSchema(MODE_FLAG, { required: ['flag', 'default'] }),
       package: objectSchema(PACKAGE, { required: ['path'] }),
       overlay: objectSchema(OVERLAY),
       naming: objectSchema(NAMING, CODEX_NAMES),

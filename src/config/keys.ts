@@ -1,4 +1,6 @@
 /** Every key of tapline.json: what the readers know, and what `tapline config schema` says. */
+import { FLAG_NAME } from '../flags/define-flag.ts'
+import { PLUGIN_MODES } from '../plugin-mode.ts'
 import { ENVIRONMENT_ID, SERVER_NAME } from '../servers/definition.ts'
 import { choice, seconds, text, texts, textMap, truth, whatever, whole, word } from './shape.ts'
 import type { Bounds, Shape, Shapes } from './shape.ts'
@@ -144,6 +146,12 @@ export const BUILTIN_HOOKS = ['tool-list', 'retry', 'redact', 'audit-log', 'dry-
 /** What becomes of a call where a command hook fails. */
 export const ON_FAILURE = ['block', 'continue'] as const
 
+/** Of a `mode` that a flag decides. */
+export const MODE_FLAG: Shapes = {
+  flag: word('name of the flag, which is declared by this', { pattern: FLAG_NAME.source }),
+  default: choice(PLUGIN_MODES, 'the mode where nothing sets the flag'),
+}
+
 /** Of an entry of `hooks` that is an object. */
 export const HOOK: Shapes = {
   module: word('path of a module', { pattern: MODULE_PATH }),
@@ -162,7 +170,9 @@ export const HOOK: Shapes = {
   }),
   servers: texts('only calls to these servers'),
   tools: texts('only calls to these tools'),
-  mode: choice(['enforce', 'off'], 'off: not loaded'),
+  mode: whatever('off: not loaded; shadow: runs, and nothing that it says takes effect', {
+    anyOf: [{ enum: PLUGIN_MODES }, { $ref: '#/definitions/modeFlag' }],
+  }),
 }
 
 export const NAMING: Shapes = {

@@ -11,7 +11,8 @@ interface Declared<V extends FlagValue> {
   readonly stage?: Flag['stage']
 }
 
-const FLAG_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/
+/** What a flag can be called. */
+export const FLAG_NAME: RegExp = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/
 
 /** A switch. Throws FLAG_BAD_VALUE for a bad name or default. */
 export function defineFlag(flag: Declared<boolean>): Flag<boolean>

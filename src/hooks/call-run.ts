@@ -6,6 +6,7 @@ import type { Method } from '../mcp.ts'
 import type { CallArguments } from './call-arguments.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { SealedCall } from './sealed-call.ts'
+import type { ShadowCall } from './shadow-call.ts'
 import type { TraceRecorder } from './trace-recorder.ts'
 import type { VerdictKind } from '../verdicts.ts'
 
@@ -53,6 +54,8 @@ export class CallRun implements Cancellation {
   violation: TaplineError | null = null
   /** what waits for a tap at the moment; told when the call ends, so that no clock runs on */
   waiting: { abandon(): void } | null = null
+  /** what runs in shadow beside it; null where nothing ever did */
+  shadow: ShadowCall | null = null
   #call: SealedCall | null = null
   #controller: AbortController | null = null
   #listeners: Set<() => void> | null = null
@@ -67,6 +70,11 @@ export class CallRun implements Cancellation {
     this.arguments = args
     this.context = context
     this.trace = trace
+  }
+
+  /** What its taps are told: whether what they say takes effect. */
+  get mode(): 'shadow' | 'enforce' {
+    return 'enforce'
   }
 
   /** Set by the resolver, before any plugin's tap runs. */

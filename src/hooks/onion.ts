@@ -4,28 +4,39 @@ import { isTaplineError, TaplineError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { deepFreeze } from '../json.ts'
 import type { CallRun } from './call-run.ts'
+import { differs } from './differs.ts'
 import type { Deadline, DeadlineWheel } from './deadline-wheel.ts'
 import { HookError } from './hook-error.ts'
 import { ownerNamedIn, readResult, wrongReturn } from './returns.ts'
 import { LiveTapContext } from './tap-context.ts'
 import { ownError, type TapStep, thrownBy } from './tap-step.ts'
 import { changedOwner, TapView } from './tap-view.ts'
+import type { TapTrace } from './trace.ts'
 
 /** The innermost layer: writes to the owner's connection. */
 export type Innermost = (run: CallRun) => Promise<JsonObject>
 /** The whole hook: gives the result, or rejects with TaplineError. */
 export type Onion = (run: CallRun) => Promise<JsonObject>
 
+/** Takes a tap whose plugin does not enforce, and gives what is inside of it as it is. */
+export type Around = (run: CallRun, step: TapStep, inner: () => Promise<JsonObject>) => Promise<JsonObject>
+
 /** The runner for these layers, the first one outermost. */
-export function compileOnion(steps: readonly TapStep[], innermost: Innermost, wheel: DeadlineWheel): Onion {
+export function compileOnion(steps: readonly TapStep[], innermost: Innermost, wheel: DeadlineWheel, around: Around): Onion {
   const from = (at: number, run: CallRun): Promise<JsonObject> => {
     for (let i = at; i < steps.length; i++) {
       const step = steps[i]!
+      if (step.cell.mode !== 'enforce') return around(run, step, () => from(i + 1, run))
       if (step.applies(run)) return new Layer(step, run, wheel, () => from(i + 1, run)).start()
     }
     return innermost(run)
   }
   return (run) => from(0, run)
+}
+
+/** Runs one tap around what `inner` gives, whatever its mode. Rejects where the tap stops its call. */
+export function runLayer(step: TapStep, run: CallRun, wheel: DeadlineWheel, inner: () => Promise<JsonObject>): Promise<JsonObject> {
+  return new Layer(step, run, wheel, inner).start()
 }
 
 const { isPromise } = types
@@ -54,6 +65,7 @@ class Layer implements Deadline {
   #reject!: (error: unknown) => void
   #isOver = false
   #pending = 0
+  #calls = 0
   #msLeft: number
   #last: Promise<JsonObject> | null = null
   #result: JsonObject | null = null
@@ -124,6 +136,7 @@ class Layer implements Deadline {
     if (this.#isOver) throw new TaplineError('HOOK_FAILED', `next() was called after tap "${this.#step.name}" had ended: nothing was sent`)
     this.#run.assertRunning()
     if (args.some((arg) => arg !== undefined)) throw this.#passed(args)
+    this.#calls++
     if (this.#pending++ === 0) this.#msLeft = this.#wheel.remove(this)
     try {
       this.#last = this.#inner()
@@ -159,7 +172,7 @@ class Layer implements Deadline {
       const result = readResult(this.#run, this.#step, value, this.#result)
       const attempt = this.#attempt()
       if (attempt !== null) return this.#violated(attempt)
-      this.#step.trace(this.#run, this.#result === null ? 'answered' : 'called_next', this.#started)
+      this.#trace(this.#result === null ? 'answered' : 'called_next', result)
       this.#resolve(result)
     } catch (error) {
       const attempt = this.#attempt()
@@ -174,7 +187,7 @@ class Layer implements Deadline {
     const attempt = this.#attempt()
     if (attempt !== null) return this.#violated(attempt)
     if (thrown !== null && this.#innerErrors.includes(thrown)) {
-      this.#step.trace(this.#run, 'called_next', this.#started)
+      this.#trace('called_next', null)
       this.#reject(thrown)
       return
     }
@@ -185,10 +198,10 @@ class Layer implements Deadline {
     if (error.code === 'HOOK_CHANGED_OWNER') return this.#violated(error)
     // a decision about the result is no failure
     if (error.code === 'CALL_REFUSED') {
-      this.#step.trace(this.#run, 'deny', this.#started, error.data?.['reason'] as string)
+      this.#trace('deny', null, error.data?.['reason'] as string)
       return this.#reject(error)
     }
-    this.#step.trace(this.#run, error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', this.#started, error.message, this.#step.blocks)
+    this.#trace(error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', null, error.message, this.#step.blocks)
     if (this.#step.blocks) return this.#reject(error)
     this.#run.context.log(error.message)
     if (this.#result !== null)
@@ -210,8 +223,17 @@ class Layer implements Deadline {
   }
 
   #violated(error: TaplineError): void {
-    this.#step.trace(this.#run, 'changed_owner', this.#started, error.message)
+    this.#trace('changed_owner', null, error.message)
     this.#reject(this.#violation(error))
+  }
+
+  #trace(decision: TapTrace['decision'], result: JsonObject | null, reason?: string, inEffect = true): void {
+    if (this.#run.trace === null) return
+    const changedResult = result !== null && this.#result !== null && result !== this.#result && differs(result, this.#result)
+    this.#step.trace(this.#run, decision, this.#started, reason, inEffect, {
+      nextCalls: this.#calls,
+      ...(result !== null && this.#result !== null && { changedResult }),
+    })
   }
 
   #leave(): boolean {

@@ -10,19 +10,23 @@ import { TapView } from './tap-view.ts'
 /** A part of the pipeline itself, as a step of a hook. */
 export type BuiltinStep = (run: CallRun) => Promise<void> | undefined
 
+/** Takes a tap whose plugin does not enforce: it runs in shadow, or not at all. Throws nothing. */
+export type Beside = (run: CallRun, step: TapStep) => void
+
 /** undefined where everything was synchronous. Throws or rejects with TaplineError. */
 export type Series = (run: CallRun) => Promise<void> | undefined
 
 /** The runner for these steps, in this order. */
-export function compileSeries(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel): Series {
+export function compileSeries(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel, beside: Beside): Series {
   return (run) => {
     for (let at = 0; at < steps.length; at++) {
       const step = steps[at]!
       if (typeof step === 'function') {
         const pending = step(run)
-        if (pending !== undefined) return new SeriesRun(steps, wheel, run).resume(at, pending)
-      } else if (step.applies(run)) {
-        if (!step.isSync) return new SeriesRun(steps, wheel, run).begin(at)
+        if (pending !== undefined) return new SeriesRun(steps, wheel, beside, run).resume(at, pending)
+      } else if (step.cell.mode !== 'enforce') beside(run, step)
+      else if (step.applies(run)) {
+        if (!step.isSync) return new SeriesRun(steps, wheel, beside, run).begin(at)
         step.runSync(run)
       }
     }
@@ -30,6 +34,14 @@ export function compileSeries(steps: readonly (TapStep | BuiltinStep)[], wheel: 
   }
 }
 
+/** Runs one tap by itself, whatever its mode. As a series: throws or rejects where the tap stops its call. */
+export function runAlone(step: TapStep, run: CallRun, wheel: DeadlineWheel): Promise<void> | undefined {
+  if (!step.isSync) return new SeriesRun([step], wheel, nothing, run).alone()
+  step.runSync(run)
+  return undefined
+}
+
+const nothing = (): void => {}
 const { isPromise } = types
 const then = Promise.prototype.then
 
@@ -40,6 +52,7 @@ class SeriesRun implements Deadline {
   wheelNext: Deadline | null = null
   readonly #steps: readonly (TapStep | BuiltinStep)[]
   readonly #wheel: DeadlineWheel
+  readonly #beside: Beside
   readonly #run: CallRun
   #resolve!: () => void
   #reject!: (error: unknown) => void
@@ -48,15 +61,27 @@ class SeriesRun implements Deadline {
   #context: LiveTapContext | null = null
   #started = 0
 
-  constructor(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel, run: CallRun) {
+  constructor(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel, beside: Beside, run: CallRun) {
     this.#steps = steps
     this.#wheel = wheel
+    this.#beside = beside
     this.#run = run
   }
 
   begin(at: number): Promise<void> {
     const promise = this.#promise()
     this.#advance(at)
+    return promise
+  }
+
+  /** The first step, and nothing else. */
+  alone(): Promise<void> {
+    const promise = this.#promise()
+    try {
+      if (!this.#start(0, this.#steps[0] as TapStep)) this.#resolve()
+    } catch (error) {
+      this.#reject(error)
+    }
     return promise
   }
 
@@ -111,7 +136,8 @@ class SeriesRun implements Deadline {
         if (typeof step === 'function') {
           const pending = step(this.#run)
           if (pending !== undefined) return this.#await(at, pending)
-        } else if (step.applies(this.#run)) {
+        } else if (step.cell.mode !== 'enforce') this.#beside(this.#run, step)
+        else if (step.applies(this.#run)) {
           if (step.isSync) step.runSync(this.#run)
           else if (this.#start(at, step)) return
         }

@@ -32,8 +32,8 @@ export class LiveTapContext implements TapContext {
     }
     return this.#signal
   }
-  get mode(): 'enforce' {
-    return 'enforce'
+  get mode(): 'shadow' | 'enforce' {
+    return this.#run.mode
   }
   get flags(): CapturedFlags {
     return this.#run.context.flags

@@ -4,6 +4,7 @@ import type { TaplineError } from '../errors.ts'
 import { messageOf } from '../errors.ts'
 import type { PipelineHook } from './outcome.ts'
 import type { CallRun } from './call-run.ts'
+import type { ModeCell } from './mode-cell.ts'
 import { HookError } from './hook-error.ts'
 import { LiveTapContext } from './tap-context.ts'
 import type { CallFilter } from './tap-filter.ts'
@@ -25,18 +26,21 @@ export class TapStep {
   readonly fn: TapSpec['fn']
   /** the plugin itself: two plugins of one name are two */
   readonly instance: object
+  /** whether it takes effect in this session */
+  readonly cell: ModeCell
   readonly #onFailure: TapSpec['onFailure']
   readonly #filter: CallFilter
   readonly #accept: Accept
 
-  constructor(spec: TapSpec, filter: CallFilter, accept: Accept, instance: object) {
+  constructor(spec: TapSpec, filter: CallFilter, accept: Accept, { plugin, cell }: { readonly plugin: object; readonly cell: ModeCell }) {
     this.hook = spec.hook as PipelineHook
     this.name = spec.name
     this.plugin = spec.plugin
     this.isSync = spec.kind === 'sync'
     this.timeoutMs = spec.timeoutMs
     this.fn = spec.fn
-    this.instance = instance
+    this.instance = plugin
+    this.cell = cell
     this.#onFailure = spec.onFailure
     this.#filter = filter
     this.#accept = accept
@@ -97,7 +101,14 @@ export class TapStep {
     return this.#onFailure === 'block'
   }
 
-  trace(run: CallRun, decision: TapTrace['decision'], started: number, reason?: string, inEffect = true): void {
+  trace(
+    run: CallRun,
+    decision: TapTrace['decision'],
+    started: number,
+    reason?: string,
+    inEffect = true,
+    more?: Pick<TapTrace, 'nextCalls' | 'changedResult'>,
+  ): void {
     run.trace?.tap({
       hook: this.hook,
       tap: this.name,
@@ -108,6 +119,7 @@ export class TapStep {
       changedArguments: decision === 'rewrite',
       durationMs: performance.now() - started,
       ...(reason !== undefined && { reason }),
+      ...more,
     })
   }
 

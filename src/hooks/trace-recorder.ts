@@ -17,6 +17,7 @@ const GRAVEST_FIRST: readonly ShadowEffect[] = [
   'changed_result',
   'rewritten',
   'metadata',
+  'context',
 ]
 const NONE: readonly ShadowSummary[] = Object.freeze([])
 
@@ -26,8 +27,8 @@ export class TraceRecorder {
   readonly #notes: TraceNote[] = []
   readonly #metaKeys: { readonly key: string; readonly by: string }[] = []
   readonly #timings: Partial<Record<PipelineHook | 'queue' | 'server', number>> = {}
-  readonly #flags: CapturedFlags
   readonly #redact: (text: string) => string
+  readonly flags: CapturedFlags
   #candidates: readonly ServerKey[] = []
   #shadow: Map<string, Set<ShadowEffect>> | null = null
   #approval: Approval | null = null
@@ -35,7 +36,7 @@ export class TraceRecorder {
 
   /** `redact` takes secrets out of what taps say. */
   constructor(flags: CapturedFlags, redact: (text: string) => string = (text) => text) {
-    this.#flags = flags
+    this.flags = flags
     this.#redact = redact
   }
 
@@ -80,7 +81,7 @@ export class TraceRecorder {
       approval: this.#approval,
       metaKeys: Object.freeze([...this.#metaKeys]),
       connection: this.#connection,
-      flags: this.#flags.all(),
+      flags: this.flags.all(),
       timingsMs: Object.freeze({ ...this.#timings }),
     })
   }

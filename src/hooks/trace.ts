@@ -39,7 +39,7 @@ export interface TapTrace {
 
 /**
  * Something that a plugin in shadow would have done to a call. `failed`: a failure that would have stopped it. `answered`: without the server.
- * `repeated`: sent more than once. `allowed`: only where there was a question to answer.
+ * `repeated`: sent more than once. `allowed`: only where there was a question to answer. `context`: text for the model.
  */
 export type ShadowEffect =
   | 'violated'
@@ -52,6 +52,7 @@ export type ShadowEffect =
   | 'changed_result'
   | 'rewritten'
   | 'metadata'
+  | 'context'
 
 /** What one plugin in shadow would have done to one call. Only taps that the call reached count. */
 export interface ShadowSummary {

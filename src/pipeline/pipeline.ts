@@ -3,7 +3,7 @@ import type { Connection } from '../connections/connection.ts'
 import { onAbort } from '../connections/on-abort.ts'
 import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { CallView } from '../hooks/call-view.ts'
-import { observe } from '../hooks/observers.ts'
+import { observe, type Observer } from '../hooks/observers.ts'
 import type { CallOutcome, PipelineHook } from '../hooks/outcome.ts'
 import type { Settled } from '../hooks/plugin.ts'
 import type { Series } from '../hooks/series.ts'
@@ -11,13 +11,13 @@ import type { SessionHooks } from '../hooks/session-hooks.ts'
 import { TapView } from '../hooks/tap-view.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import { TraceRecorder } from '../hooks/trace-recorder.ts'
-import type { Json, JsonObject } from '../json.ts'
-import { deepFreeze } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import { paramsOf } from './dispatch.ts'
 import type { PipelineHost } from './host.ts'
 import { cutResult } from './cut-result.ts'
 import { completed, failed } from './outcome-of.ts'
+import { freezeOutcome, outcomeApart } from './outcome-shown.ts'
 import { writeOverflow } from './overflow-file.ts'
 import { PipelineRun } from './pipeline-run.ts'
 import type { CallOptions, PipelineRequest } from './request.ts'
@@ -58,7 +58,8 @@ export class Pipeline {
     const outcome = await new Promise<CallOutcome<Method> | null>((end) => {
       run = this.#start(request, { ...options, trace: true }, end, true)
     })
-    const { call, trace, located, wouldAsk } = run!
+    const { call, trace, located, wouldAsk, shadow } = run!
+    if (shadow !== null) await new Promise<void>((over) => shadow.whenOver(over))
     let stopped = wouldAsk ? null : outcome
     let wouldSend: Explanation['wouldSend'] = null
     if (call !== null && stopped === null) {
@@ -221,21 +222,30 @@ export class Pipeline {
     run.forgetCaller?.()
     run.end()
     run.onEnd(outcome)
-    if (outcome === null || run.isExplanation) return
-    this.#settle(run, outcome)
-    if (run.trace === null) return
-    this.#host.traced({ callId: run.callId, owner: outcome.owner, outcome, trace: run.trace.read() })
-    this.#host.recorder?.settled(run, outcome)
+    // before the observers, so that those in shadow come after the taps of their plugin
+    run.shadow?.ended()
+    if (outcome !== null && !run.isExplanation) this.#settle(run, outcome)
   }
 
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {
     this.#host.settled({ callId: run.callId, owner: outcome.owner, outcome })
     const { observers } = this.#hooks
-    if (observers.length === 0) return
-    if (outcome.outcome === 'completed') deepFreeze(outcome.result as unknown as Json)
-    else if (outcome.outcome === 'server_failed' && outcome.rawResult !== undefined) deepFreeze(outcome.rawResult)
-    else if (outcome.outcome === 'invalid_request') Object.freeze(outcome.candidates)
-    const trace = (run.trace ?? new TraceRecorder(this.#host.flags)).read()
+    if (observers.length > 0) this.#observe(run, outcome, observers)
+    const { trace, shadow } = run
+    if (trace === null) return
+    const traced = (): void => {
+      this.#host.traced({ callId: run.callId, owner: outcome.owner, outcome, trace: trace.read() })
+      this.#host.recorder?.settled(run, outcome)
+    }
+    if (shadow === null) traced()
+    else shadow.whenOver(traced)
+  }
+
+  #observe(run: PipelineRun, outcome: CallOutcome<Method>, observers: readonly Observer[]): void {
+    // what observers see is frozen; for one in shadow alone that would be too much of an effect
+    const shown = observers.some(({ cell }) => cell.mode === 'enforce') ? freezeOutcome(outcome) : outcomeApart(outcome)
+    const recorder = run.trace ?? new TraceRecorder(this.#host.flags)
+    const now = recorder.read()
     observe(
       observers,
       run.call,
@@ -244,8 +254,8 @@ export class Pipeline {
           request: Object.freeze({ method: run.method }),
           call: run.call === null ? null : (new TapView(run, observer) as unknown as CallView),
           owner: outcome.owner,
-          outcome,
-          trace,
+          outcome: shown,
+          trace: observer.cell.mode === 'enforce' ? now : recorder.read(),
         }),
       (observer, error) =>
         this.#host.report({
@@ -253,6 +263,7 @@ export class Pipeline {
           severity: 'warning',
           message: `observer "${observer.name}" of plugin "${observer.plugin}" failed: ${messageOf(error)}`,
         }),
+      run.shadow,
     )
   }
 }

@@ -1,6 +1,6 @@
 /** Ends what the plugins of a session keep. */
 import { messageOf } from '../errors.ts'
-import { dispose } from '../hooks/session-hooks.ts'
+import { dispose } from '../hooks/registered-taps.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 
 /** ms that a plugin has to dispose of itself. */

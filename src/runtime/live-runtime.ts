@@ -7,7 +7,7 @@ import { ConnectionPool } from '../connections/pool.ts'
 import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { DeadlineWheel } from '../hooks/deadline-wheel.ts'
-import type { PluginEntry } from '../hooks/session-hooks.ts'
+import type { PluginMode } from '../plugin-mode.ts'
 import { LauncherProbe } from '../launcher-probe.ts'
 import { ApprovalBook } from '../pipeline/approval-book.ts'
 import { SchemaChecker } from '../pipeline/tool-schema.ts'
@@ -21,16 +21,19 @@ import type { SessionRecord } from '../trace/records.ts'
 import { VERSION } from '../version.ts'
 import type { Approvals } from './approvals.ts'
 import { runtimeApprovals } from './approvals.ts'
-import { pluginEntry } from './hook-entry.ts'
+import { hookSource } from './hook-entry.ts'
+import { FlagFollower } from './follow-flags.ts'
+import type { PluginModeChange, PluginModes } from './plugin-modes.ts'
 import { checkSessionOptions } from './check-options.ts'
 import { LiveEnvironments } from './live-environments.ts'
 import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
-import type { RuntimeFlags } from './runtime-flags.ts'
+import type { FlagSubject, RuntimeFlags } from './runtime-flags.ts'
 import type { RuntimeTraces } from './runtime-traces.ts'
 import type { SessionPlaces } from './session-places.ts'
 import { openPlaces, placeId } from './session-places.ts'
+import { SessionPlugins } from './session-plugins.ts'
 import { sessionRecord } from './session-record.ts'
 import { statusPages } from './status.ts'
 import type { TraceOption, TraceOptions } from './trace-option.ts'
@@ -47,7 +50,7 @@ export interface RuntimeParts {
   readonly executors: ReadonlyMap<string, ExecutorDefinition>
   /** executors of environments that no kind stands for, by id */
   readonly own: ReadonlyMap<string, ExecutorDefinition>
-  readonly entries: readonly PluginEntry[]
+  readonly plugins: PluginModes
   readonly secrets: Secrets
   readonly store: Store
   readonly closeStore: () => Promise<void>
@@ -76,7 +79,7 @@ export class LiveRuntime implements Runtime {
   readonly approvals: Approvals
   /** what sessions that are opened from now on see; those that are open keep theirs */
   catalog: Catalog
-  readonly #entries: PluginEntry[]
+  readonly #follower: FlagFollower
   readonly #sessions = new Map<string, LiveSession>()
   readonly #reported: Diagnostic[] = []
   #traces: RuntimeTraces | null = null
@@ -85,7 +88,7 @@ export class LiveRuntime implements Runtime {
   constructor(parts: RuntimeParts) {
     this.parts = parts
     this.catalog = parts.catalog
-    this.#entries = [...parts.entries]
+    this.#follower = new FlagFollower(parts.flags, () => this.#sessions.values())
     this.pool = new ConnectionPool({
       executors: parts.executors,
       secrets: parts.secrets,
@@ -133,11 +136,14 @@ export class LiveRuntime implements Runtime {
       throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
     const given = options.environments ?? this.parts.loaded.selectedEnvironments
     const id = options.id ?? randomUUID()
-    const captured = this.parts.flags.capture({
+    const { changes } = this.#follower
+    const subject: FlagSubject = {
       sessionId: id,
       environmentIds: [...new Set(given.map(placeId))],
       ...(options.evaluationContext && { context: options.evaluationContext }),
-    })
+    }
+    const { sources } = this.parts.plugins
+    const captured = this.parts.flags.capture(subject)
     const { flags, problem } = captured instanceof Promise ? await captured : captured
     const target = traceTarget(options.trace, this.parts.trace, this.parts.loaded.trace)
     const traces = target === null ? null : await this.#openTraces()
@@ -145,11 +151,13 @@ export class LiveRuntime implements Runtime {
     const recorderFor: RecorderFor = (header) => traces?.recorder(target as TraceOptions, header) ?? null
     let session: LiveSession
     try {
-      session = this.#make({ ...options, id }, places, flags, recorderFor, afterClose)
+      const plugins = await SessionPlugins.open(sources, flags, subject)
+      session = this.#make({ ...options, id }, places, flags, plugins, recorderFor, afterClose)
     } catch (error) {
       await this.#drop(places.own)
       throw error
     }
+    this.#follower.opened(changes)
     if (problem !== null) session.report(problem)
     try {
       await session.startRequired()
@@ -164,6 +172,7 @@ export class LiveRuntime implements Runtime {
     options: SessionOptions & { readonly id: string },
     places: SessionPlaces,
     flags: CapturedFlags,
+    plugins: SessionPlugins,
     recorderFor: RecorderFor,
     afterClose: () => void | Promise<void>,
   ): LiveSession {
@@ -171,11 +180,11 @@ export class LiveRuntime implements Runtime {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)
-    const entries = [...this.#entries]
+    plugins.catchUp()
     const opened = Date.now()
-    const header = (): SessionRecord => sessionRecord({ id, opened, environments: places.environments, flags, entries })
+    const header = (): SessionRecord => sessionRecord({ id, opened, environments: places.environments, flags, plugins })
     const recorder = recorderFor(header)
-    const session = new LiveSession(this, { ...options, recorder }, places, flags, entries, async () => {
+    const session = new LiveSession(this, { ...options, recorder }, places, flags, plugins, async () => {
       this.#sessions.delete(id)
       await this.#drop(places.own)
       await afterClose()
@@ -250,18 +259,15 @@ export class LiveRuntime implements Runtime {
     const { flags } = await this.parts.flags.capture({ sessionId: id, environmentIds: loaded.selectedEnvironments })
     const selected = loaded.selectedEnvironments.filter((one) => this.environments.get(one) !== undefined)
     const places = await openPlaces(this, this.#packages, selected, undefined, (ids) => this.#ready(ids, undefined))
-    return new LiveSession(this, { id }, places, flags, [], async () => {})
+    return new LiveSession(this, { id }, places, flags, new SessionPlugins([], flags), async () => {})
   }
 
   use(entry: HookEntry): Disposable {
-    const added = pluginEntry(entry)
-    this.#entries.push(added)
-    return {
-      [Symbol.dispose]: () => {
-        const at = this.#entries.indexOf(added)
-        if (at >= 0) this.#entries.splice(at, 1)
-      },
-    }
+    return this.parts.plugins.add(hookSource(entry))
+  }
+
+  setPluginMode(name: string, mode: PluginMode | null): PluginModeChange {
+    return this.parts.plugins.set(name, mode, this.#sessions.values())
   }
 
   close(): Promise<void> {
@@ -273,6 +279,7 @@ export class LiveRuntime implements Runtime {
     const closed = Promise.all([...this.#sessions.values()].map((session) => session.release()))
     this.probe.dispose()
     this.#packages.close()
+    this.#follower.close()
     await Promise.all([closed, this.pool.close(), this.inventory.flush(), this.parts.flags.close()])
     await this.#traces?.close()
     await this.parts.closeStore()

@@ -3,7 +3,7 @@ import type { Connection } from '../connections/connection.ts'
 import type { LogLevel } from '../connections/lessees.ts'
 import { TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
-import { buildHooks, type PluginEntry, type SessionHooks } from '../hooks/session-hooks.ts'
+import { buildHooks, type SessionHooks } from '../hooks/session-hooks.ts'
 import type { Explanation } from '../hooks/trace.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { CompleteResult, GetPromptResult, ReadResourceResult } from '../mcp.ts'
@@ -35,6 +35,7 @@ import { sessionFacts } from './session-facts.ts'
 import { SessionLessee } from './session-lessee.ts'
 import { SessionReporter } from './session-reporter.ts'
 import type { SessionPlaces } from './session-places.ts'
+import type { SessionPlugins } from './session-plugins.ts'
 import { sessionServers } from './session-servers.ts'
 import { startRequired } from './start-required.ts'
 import { statusPage, statusPages } from './status.ts'
@@ -57,12 +58,16 @@ import type {
   ResourceTemplateItem,
   ServerStatus,
   Session,
+  SessionHookPlugin,
   SessionOptions,
   SessionServer,
   StatusQuery,
   ToolCallRequest,
   ToolList,
 } from './types.ts'
+
+/** ms that taps in shadow have to end, where somebody wants to know what they would have done. */
+const SHADOW_CLOSE_MS = 1000
 
 export class LiveSession extends SessionReporter implements Session, PipelineHost, QuestionHost {
   readonly flags: CapturedFlags
@@ -71,6 +76,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
   readonly resolver: Resolver
   readonly pipeline: Pipeline
   readonly tools: ToolLister
+  readonly plugins: SessionPlugins
   readonly servers: readonly SessionServer[]
   readonly selected: readonly string[]
   readonly catalogGeneration: number
@@ -101,13 +107,14 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     options: SessionOptions & { readonly id: string; readonly recorder?: SessionRecorder | null },
     { environments, held, catalog, own }: SessionPlaces,
     flags: CapturedFlags,
-    entries: readonly PluginEntry[],
+    plugins: SessionPlugins,
     afterClose: () => Promise<void>,
   ) {
     const { parts, probe, schemas, wheel } = runtime
     super(options.id, parts.secrets, parts.logger)
     this.#runtime = runtime
     this.#afterClose = afterClose
+    this.plugins = plugins
     this.#ownCatalog = own.length > 0 ? catalog : null
     this.flags = flags
     this.environments = Object.freeze([...environments])
@@ -137,14 +144,18 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     })
     const session = sessionFacts(this, flags, this.#ended.signal)
     this.#hooks = buildHooks(
-      entries,
+      plugins.entries,
       session,
       { resolver: resolve, policy: decide, sandboxContract: prepareSandbox, connection: send },
-      wheel,
+      { wheel, report: (diagnostic) => this.report(diagnostic) },
     )
     this.pipeline = new Pipeline(this, this.#hooks)
-    for (const diagnostic of idleFilters(this.#hooks.filters, held, catalog)) this.report(diagnostic)
+    for (const diagnostic of [...plugins.diagnostics, ...idleFilters(this.#hooks.filters, held, catalog)]) this.report(diagnostic)
     options.signal?.addEventListener('abort', () => void this.close(), { once: true, signal: this.#ended.signal })
+  }
+
+  get hookPlugins(): readonly SessionHookPlugin[] {
+    return this.plugins.shown
   }
 
   get diagnostics(): readonly Diagnostic[] {
@@ -233,6 +244,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     this.pipeline.cancelAll(closed)
     this.#ended.abort(closed)
     this.connections.release()
+    await this.#hooks.shadows.close(closed, this.traceAll || this.recorder !== null ? SHADOW_CLOSE_MS : 0)
     await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
     await this.recorder?.flush()
   }

@@ -1,12 +1,12 @@
 /** Where everything is put together: reads and checks, imports the hook modules that files name, starts no server. */
-import type { Config } from '../config/config.ts'
+import type { Config, HookModule } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import type { ConfigFile } from '../config/load.ts'
 import type { ExecutorDefinition } from '../connections/executor.ts'
 import { BUILT_IN } from '../connections/executors/built-in.ts'
 import { TaplineError } from '../errors.ts'
 import { FlagRegistry } from '../flags/registry.ts'
-import type { PluginEntry } from '../hooks/session-hooks.ts'
+import type { TapFilter } from '../hooks/plugin.ts'
 import { Secrets } from '../secrets.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
@@ -15,9 +15,12 @@ import { KeyRegistry } from '../servers/key.ts'
 import { defaultStoreFolder } from '../storage/default-folder.ts'
 import { fileStore } from '../storage/file-store.ts'
 import { checkRuntimeOptions, SESSION_KEYS } from './check-options.ts'
-import { pluginEntry } from './hook-entry.ts'
+import { hookSource, modeFlag } from './hook-entry.ts'
+import { HookSource } from './hook-source.ts'
 import { openFlags } from './open-flags.ts'
 import { loadHookPlugin } from './load-hook-plugin.ts'
+import type { HookLoading } from './load-hook-plugin.ts'
+import { PluginModes } from './plugin-modes.ts'
 import { takeExecutors } from './take-executors.ts'
 import { takeReviewers } from './take-reviewers.ts'
 import { runtimeStore } from './store-option.ts'
@@ -54,22 +57,22 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
   const keys = new KeyRegistry()
   const builder = new CatalogBuilder()
   for (const registration of loaded.registrations) builder.add(registration)
-  const found: Diagnostic[] = []
-  const loading = {
+  const early: Diagnostic[] = []
+  let report = (diagnostic: Diagnostic): void => void early.push(diagnostic)
+  const loading: HookLoading = {
     secrets,
     // a file says where approvals are kept, never whom the user trusts
     trustStore: () => (options.store === undefined ? fileStore(defaultStoreFolder(process.env)) : store),
-    diagnose: (diagnostic: Diagnostic) => found.push(diagnostic),
+    diagnose: (diagnostic) => report(diagnostic),
   }
-  const fromFiles: PluginEntry[] = []
+  const hooks: HookSource[] = []
   // one after the other, in the order of the files: modules may depend on what an earlier one set up
-  for (const module of loaded.hooks) fromFiles.push({ plugin: await loadHookPlugin(module, loading), filter: filterOf(module) })
-  const entries = [...fromFiles, ...(options.hooks ?? []).map(pluginEntry)]
+  for (const module of loaded.hooks) hooks.push(await loadSource(module, loading))
+  hooks.push(...(options.hooks ?? []).map(hookSource))
+  const plugins = new PluginModes(hooks, registry)
   const catalog = builder.build(keys, 1)
   const environments = new Map(loaded.environments.map((spec) => [spec.id, new Environment(spec, reviewers.get(spec.id))]))
   // last of what can fail: from here on something is watched or started
-  const early: Diagnostic[] = []
-  let report = (diagnostic: Diagnostic): void => void early.push(diagnostic)
   const flags = await openFlags(options.flags ?? {}, {
     registry,
     variables: process.env,
@@ -80,14 +83,14 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     report: (diagnostic) => report(diagnostic),
   })
   const runtime = new LiveRuntime({
-    loaded: { ...loaded, diagnostics: [...loaded.diagnostics, ...found] },
+    loaded,
     flags,
     keys,
     catalog,
     environments,
     executors,
     own,
-    entries,
+    plugins,
     secrets,
     store,
     closeStore,
@@ -134,6 +137,20 @@ function executorsByKind(own: readonly ExecutorDefinition[]): ReadonlyMap<string
   return byKind
 }
 
-function filterOf({ environments, servers, tools }: PluginEntry['filter']): PluginEntry['filter'] {
+/** Loads what is not off. A plugin that enforces must load; of any other one the session that needs it says what is wrong. */
+async function loadSource(module: HookModule, loading: HookLoading): Promise<HookSource> {
+  const { mode } = module
+  const source = new HookSource({
+    module: module.module,
+    load: () => loadHookPlugin(module, loading),
+    filter: filterOf(module),
+    mode: typeof mode === 'object' ? modeFlag(mode) : mode,
+  })
+  if (mode === 'enforce') await source.load()
+  else if (mode !== 'off') await source.load().catch(() => {})
+  return source
+}
+
+function filterOf({ environments, servers, tools }: TapFilter): TapFilter {
   return { ...(environments && { environments }), ...(servers && { servers }), ...(tools && { tools }) }
 }

@@ -1,10 +1,10 @@
 /** What a trace says of a session in front of its calls. */
 import type { CapturedFlags } from '../flags/flag.ts'
-import type { PluginEntry } from '../hooks/session-hooks.ts'
 import type { Environment } from '../servers/environment.ts'
 import { TRACE_VERSION } from '../trace/records.ts'
 import type { SessionRecord } from '../trace/records.ts'
 import { VERSION } from '../version.ts'
+import type { SessionPlugins } from './session-plugins.ts'
 
 /** The record, not yet redacted. */
 export function sessionRecord(session: {
@@ -13,7 +13,7 @@ export function sessionRecord(session: {
   readonly opened: number
   readonly environments: readonly Environment[]
   readonly flags: CapturedFlags
-  readonly entries: readonly PluginEntry[]
+  readonly plugins: SessionPlugins
 }): SessionRecord {
   return {
     v: TRACE_VERSION,
@@ -26,6 +26,6 @@ export function sessionRecord(session: {
     pid: process.pid,
     environments: session.environments.map(({ id, executor, cwd }) => ({ id, executor, cwd })),
     flags: session.flags.all(),
-    plugins: session.entries.map(({ plugin }) => ({ name: plugin.name, mode: 'enforce' })),
+    plugins: session.plugins.shown.map(({ name, mode, flag }) => ({ name, mode, ...(flag !== null && { flag }) })),
   }
 }

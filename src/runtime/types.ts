@@ -8,10 +8,10 @@ import type { ErrorCode, TaplineError } from '../errors.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { CallOutcome } from '../hooks/outcome.ts'
 import type { Explanation } from '../hooks/trace.ts'
-import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
 import type { CompleteResult, GetPromptResult, ReadResourceResult, ToolAnnotations } from '../mcp.ts'
 import type { JsonObject } from '../json.ts'
 import type { CallOptions } from '../pipeline/request.ts'
+import type { PluginMode } from '../plugin-mode.ts'
 import type { ApprovalMode } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
@@ -20,6 +20,9 @@ import type { RuntimeEnvironment } from './take-executors.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { Approvals } from './approvals.ts'
 import type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
+import type { HookEntry } from './hook-entry.ts'
+import type { PluginModeChange } from './plugin-modes.ts'
+import type { SessionHookPlugin } from './session-plugins.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
 import type { FlagOptions } from './flag-options.ts'
 import type { Logger } from './logger.ts'
@@ -102,7 +105,10 @@ export type { ElicitationAnswer, ElicitationQuestion, Elicitor, RootsProvider, S
 export type { CallOptions } from '../pipeline/request.ts'
 export type { FlagOptions } from './flag-options.ts'
 export type { PromptItem, ResourceItem, ResourceTemplateItem } from './item-types.ts'
+export type { HookEntry, ModeFlag } from './hook-entry.ts'
 export type { Logger } from './logger.ts'
+export type { PluginModeChange } from './plugin-modes.ts'
+export type { SessionHookPlugin } from './session-plugins.ts'
 export type { ResourceTool } from './resource-tools.ts'
 export type { SessionEvent } from './session-event.ts'
 export type { SessionEnvironment, SessionOptions } from './session-options.ts'
@@ -203,6 +209,8 @@ export interface Session extends AsyncDisposable {
   /** in the order of keys; starts nothing */
   readonly servers: readonly SessionServer[]
   readonly diagnostics: readonly Diagnostic[]
+  /** with their modes as they are now, in the order in which they register */
+  readonly hookPlugins: readonly SessionHookPlugin[]
   /** Never rejects because of a server. */
   listTools(options?: ListToolsOptions): Promise<ToolList>
   /** Never rejects: every end is an outcome. */
@@ -229,9 +237,6 @@ export interface Session extends AsyncDisposable {
   /** Cancels running calls, gives back connections. */
   close(): Promise<void>
 }
-
-/** A plugin, or a plugin with the servers that it is limited to. */
-export type HookEntry = HookPlugin | (TapFilter & { readonly plugin: HookPlugin })
 
 /** The configuration file word for word, plus what only code can give. */
 export interface RuntimeOptions extends Omit<Config, 'environments'> {
@@ -270,6 +275,8 @@ export interface Runtime extends AsyncDisposable {
   packages(query?: PackageQuery): Promise<readonly PluginPackage[]>
   /** For sessions that are opened later. */
   use(entry: HookEntry): Disposable
+  /** For every plugin of the name. A lower mode reaches open sessions at once, a higher one only those opened later; null: what configuration and flags say. Throws CALL_INVALID_REQUEST. */
+  setPluginMode(name: string, mode: PluginMode | null): PluginModeChange
   /** Ends every session, then every process. */
   close(): Promise<void>
 }

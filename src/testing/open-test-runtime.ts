@@ -109,6 +109,10 @@ class RecordingRuntime implements TestRuntime {
     return this.#runtime.use(entry)
   }
 
+  setPluginMode(...given: Parameters<Runtime['setPluginMode']>): ReturnType<Runtime['setPluginMode']> {
+    return this.#runtime.setPluginMode(...given)
+  }
+
   close(): Promise<void> {
     return this.#runtime.close()
   }

@@ -92,6 +92,8 @@ const FULL = {
   hooks: [
     './x.mjs',
     { module: './y.js', options: { a: 1 }, environments: ['one', null], servers: ['a'], tools: ['x'], mode: 'enforce' },
+    { module: './z.js', mode: 'shadow' },
+    { package: 'p', mode: { flag: 'guard_mode', default: 'enforce' } },
     { package: 'p' },
     { commandHooks: 'hooks.json', onFailure: 'continue', env: ['A'], tools: ['x'] },
   ],

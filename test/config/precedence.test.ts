@@ -225,7 +225,14 @@ test('hooks add up, features and naming: the strongest last', async () => {
       naming: { maxLength: 100 },
     },
     'sub/b.json': { hooks: [], features: { f: false } },
-    'sub/c.json': { hooks: [{ builtin: 'retry', options: { attempts: 2 } }, './hooks/x y.cjs', { module: '../off.js', mode: 'off' }] },
+    'sub/c.json': {
+      hooks: [
+        { builtin: 'retry', options: { attempts: 2 } },
+        './hooks/x y.cjs',
+        { module: '../off.js', mode: 'off' },
+        { module: './flag.js', mode: { flag: 'f', default: 'shadow' } },
+      ],
+    },
   })
   const loaded = await load(
     ['a.json', 'sub/b.json', 'sub/c.json'].map((name) => ({ path: name, kind: 'named' as const })),
@@ -235,7 +242,9 @@ test('hooks add up, features and naming: the strongest last', async () => {
     { module: '/abs/guard.mjs', kind: 'path', options: null, folder },
     { module: '@me/guard', kind: 'package', options: { deep: { x: [1] } }, environments: ['a', null], servers: ['s'], tools: ['t'] },
     { module: 'retry', kind: 'builtin', options: { attempts: 2 }, folder: path.join(folder, 'sub') },
-    { module: path.join(folder, 'sub/hooks/x y.cjs'), kind: 'path', folder: path.join(folder, 'sub') },
+    { module: path.join(folder, 'sub/hooks/x y.cjs'), kind: 'path', folder: path.join(folder, 'sub'), mode: 'enforce' },
+    { module: path.join(folder, 'off.js'), mode: 'off' },
+    { module: path.join(folder, 'sub/flag.js'), mode: { flag: 'f', default: 'shadow' } },
   ])
   expect(loaded.features.map(({ name, value }) => [name, value])).toEqual([
     ['f', true],

@@ -5,7 +5,9 @@ import { expect, test } from 'vitest'
 import { CallArguments } from '../../src/hooks/call-arguments.ts'
 import { CallRun } from '../../src/hooks/call-run.ts'
 import { DeadlineWheel } from '../../src/hooks/deadline-wheel.ts'
-import type { PluginEntry, SessionHooks } from '../../src/hooks/session-hooks.ts'
+import { ModeCell } from '../../src/hooks/mode-cell.ts'
+import type { PluginEntry } from '../../src/hooks/registered-taps.ts'
+import type { SessionHooks } from '../../src/hooks/session-hooks.ts'
 import { buildHooks } from '../../src/hooks/session-hooks.ts'
 import { plugin } from '../pipeline/kit.ts'
 
@@ -32,7 +34,7 @@ function build(log: string[], ...entries: PluginEntry[]): SessionHooks {
       sandboxContract: step('sandbox'),
       connection: () => (log.push('connection'), Promise.resolve({ content: [] })),
     },
-    new DeadlineWheel(),
+    { wheel: new DeadlineWheel(), report: () => {} },
   )
 }
 
@@ -50,7 +52,7 @@ async function orderOf(hook: Hook, registrations: readonly Registration[], kind:
       })
     }
   })
-  const hooks = build(log, { plugin: p, filter: {} })
+  const hooks = build(log, { plugin: p, filter: {}, cell: new ModeCell('enforce') })
   const run = new CallRun('1', 'tools/call', new CallArguments({}), { log: () => {} } as never, null)
   run.seal({ method: 'tools/call', owner: {}, target: 'run' } as never)
   await hooks[hook](run)
@@ -120,6 +122,7 @@ test('order is over all plugins, in the order in which they were given', async (
   const log: string[] = []
   const p = (name: string, stage: number) => ({
     filter: {},
+    cell: new ModeCell('enforce'),
     plugin: plugin(({ hooks }) => hooks.approve.tap({ name: 'same', stage }, () => void log.push(name)), name),
   })
   const hooks = build(log, p('late', 10), p('a', 0), p('b', 0))
@@ -131,12 +134,16 @@ test('order is over all plugins, in the order in which they were given', async (
 
 test('two instances of one plugin coexist, and before reaches both', async () => {
   const log: string[] = []
-  const make = (id: string) => ({ filter: {}, plugin: plugin(({ hooks }) => hooks.approve.tap('tap', () => void log.push(id)), 'twin') })
+  const make = (id: string) => ({
+    filter: {},
+    cell: new ModeCell('enforce'),
+    plugin: plugin(({ hooks }) => hooks.approve.tap('tap', () => void log.push(id)), 'twin'),
+  })
   const first = plugin(
     ({ hooks }) => hooks.approve.tap({ name: 'first', stage: 1000, before: 'twin/tap' }, () => void log.push('first')),
     'f',
   )
-  const hooks = build(log, make('1'), make('2'), { plugin: first, filter: {} })
+  const hooks = build(log, make('1'), make('2'), { plugin: first, filter: {}, cell: new ModeCell('enforce') })
   const run = new CallRun('1', 'tools/call', new CallArguments({}), {} as never, null)
   run.seal({ method: 'tools/call' } as never)
   await hooks.approve(run)
@@ -150,7 +157,7 @@ test.each(HOOKS)('before on %s knows no built-in part, no tap of another hook an
       hooks[other].tapPromise('elsewhere', async () => {})
       hooks[hook].tapPromise({ name: 'self', before: name }, async () => {})
     })
-    expect(() => build([], { plugin: p, filter: {} })).toThrow(
+    expect(() => build([], { plugin: p, filter: {}, cell: new ModeCell('enforce') })).toThrow(
       expect.objectContaining({ code: 'HOOK_BAD_TAP', hook, tap: 'self', plugin: 'p' }),
     )
   }
@@ -163,7 +170,7 @@ test('a circle of before is an error that names a tap of it', () => {
     hooks.approve.tap({ name: 'b', before: 'c' }, () => {})
     hooks.approve.tap({ name: 'c', before: 'a' }, () => {})
   })
-  expect(() => build([], { plugin: p, filter: {} })).toThrow(
+  expect(() => build([], { plugin: p, filter: {}, cell: new ModeCell('enforce') })).toThrow(
     expect.objectContaining({ code: 'HOOK_BAD_TAP', message: expect.stringMatching(/"[abc]".*circle/) }),
   )
 })

@@ -33,7 +33,9 @@ async function checkServers(context: CliContext, loaded: LoadedConfig, query: St
   const { progress, interrupt } = context
   try {
     return await withRuntime(context, async (runtime) => {
-      const hooks: Check[] = loaded.hooks.map(({ module }) => ({ check: 'hooks', status: 'ok', message: module }))
+      const hooks: Check[] = loaded.hooks
+        .filter(({ mode }) => mode !== 'off')
+        .map(({ module }) => ({ check: 'hooks', status: 'ok', message: module }))
       const known = new Set(runtime.diagnostics.map(({ message }) => message))
       const { data } = await progress.during('starting every server', () => runtime.status({ ...query, signal: interrupt.signal }))
       const more = runtime.diagnostics.filter(({ message, severity }) => severity !== 'info' && !known.has(message))

@@ -1,0 +1,64 @@
+/** A hook plugin that a runtime knows, whether it is loaded yet or not. */
+import type { CapturedFlags, Flag } from '../flags/flag.ts'
+import type { HookPlugin, TapFilter } from '../hooks/plugin.ts'
+import type { PluginMode } from '../plugin-mode.ts'
+
+/** What a source is made of: a plugin, or a module that makes one and what it is called until then. */
+export type HookSourceParts = {
+  readonly filter: TapFilter
+  readonly mode: PluginMode | Flag<PluginMode>
+} & ({ readonly plugin: HookPlugin } | { readonly module: string; readonly load: () => Promise<HookPlugin> })
+
+/** One entry of `hooks`. */
+export class HookSource {
+  readonly filter: TapFilter
+  readonly mode: PluginMode | Flag<PluginMode>
+  /** what somebody has set for every session that is opened from now on */
+  override: PluginMode | null = null
+  readonly #module: string
+  readonly #load: (() => Promise<HookPlugin>) | null
+  #loading: Promise<HookPlugin> | null = null
+  #plugin: HookPlugin | null
+
+  constructor(parts: HookSourceParts) {
+    this.filter = parts.filter
+    this.mode = parts.mode
+    this.#plugin = 'plugin' in parts ? parts.plugin : null
+    this.#module = 'plugin' in parts ? '' : parts.module
+    this.#load = 'plugin' in parts ? null : parts.load
+  }
+
+  /** The name of the plugin; of a module that is not loaded its path or package. */
+  get name(): string {
+    const name: unknown = this.#plugin === null ? this.#module : this.#plugin?.name
+    return typeof name === 'string' ? name : ''
+  }
+
+  /** null: the mode is no flag's */
+  get flag(): Flag<PluginMode> | null {
+    return typeof this.mode === 'string' ? null : this.mode
+  }
+
+  /** What a host gave counts as loaded, whatever it is. */
+  get isLoaded(): boolean {
+    return this.#load === null || this.#plugin !== null
+  }
+
+  /** null where it is not loaded */
+  get plugin(): HookPlugin | null {
+    return this.#plugin
+  }
+
+  /** The mode for a session with these flags. */
+  modeFor(flags: CapturedFlags): PluginMode {
+    if (this.override !== null) return this.override
+    return typeof this.mode === 'string' ? this.mode : flags.get(this.mode)
+  }
+
+  /** Loads the module, once. Rejects with HOOK_BAD_PLUGIN, each time. */
+  async load(): Promise<HookPlugin> {
+    if (this.#load === null) return this.#plugin as HookPlugin
+    this.#loading ??= this.#load()
+    return (this.#plugin = await this.#loading)
+  }
+}
