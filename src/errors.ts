@@ -1,12 +1,12 @@
-/** Leaf room: every error code of the library in one place, and the one error class. docs/errors.md has cause and remedy of each. */
+/** Leaf room: every error code of the library in one place, and the one error class. docs/reference/errors.md has cause and remedy of each. */
 
 /** Code → the remedy that is shown when the thrower has nothing more exact to say. */
 const REMEDIES = {
   HOOK_CHANGED_OWNER: 'Take the ownership field out of what the tap returns or assigns: a hook can never move a call.',
-  HOOK_BAD_RETURN: 'Return only what this hook allows (docs/hooks.md lists it for each hook).',
+  HOOK_BAD_RETURN: 'Return only what this hook allows (docs/reference/hooks.md lists it for each hook).',
   HOOK_FAILED: 'Fix the tap, or set onFailure: "continue" where its failure may be ignored.',
   HOOK_TIMED_OUT: 'Make the tap faster, or raise its timeoutMs.',
-  HOOK_BAD_TAP: 'Correct the registration; docs/hooks.md lists the options of a tap.',
+  HOOK_BAD_TAP: 'Correct the registration; docs/reference/hooks.md lists the options of a tap.',
   HOOK_BAD_PLUGIN: 'Export a hook plugin, { name, apply }, as the default export of the module.',
   CALL_INVALID_REQUEST: 'Correct the request and call again.',
   CALL_REFUSED: 'Choose another tool or other arguments, or change the rule that refused the call.',
@@ -47,7 +47,7 @@ const REMEDIES = {
   STORE_FAILED: 'Check the folder of the store and its permissions.',
   SANDBOX_POLICY_UNREADABLE: 'Give the policy as JSON that parses and prints back to the same value.',
   SANDBOX_UNAVAILABLE:
-    'Call through a host that sends the sandbox metadata (docs/sandbox.md); the operator of the server may allow commands without it.',
+    'Call through a host that sends the sandbox metadata (docs/guides/sandbox.md); the operator of the server may allow commands without it.',
   SANDBOX_CONTRADICTION: 'Correct the host: it has to send one state under both names, and an absolute path of the launcher.',
   SANDBOX_LAUNCHER_FAILED: 'Look at the stderr of the launcher; never run the command without it.',
   SANDBOX_OUTPUT_TOO_LARGE: 'Let the command print less, raise maxBytes, or use spawn().',
@@ -59,7 +59,7 @@ const REMEDIES = {
 
 /** Every code that an error or an outcome of the library can carry. */
 export type ErrorCode = keyof typeof REMEDIES
-/** All codes, in the order of docs/errors.md. */
+/** All codes, in the order of docs/reference/errors.md. */
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(REMEDIES) as ErrorCode[]
 
 /** The hooks of the pipeline, as errors and traces name them. */

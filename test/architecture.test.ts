@@ -160,8 +160,8 @@ test('half of the files have at most 120 lines', () => {
 /** A code as a word of its own: `SERVER_FAILED` is not in `SERVER_FAILED_TWICE`. */
 const names = (text: string, code: string): boolean => new RegExp(`(?<![A-Z_])${code}(?![A-Z_])`).test(text)
 
-test('docs/errors.md has a heading for every error code, and for no other', () => {
-  const headings = [...read('docs', 'errors.md').matchAll(/^#+\s+`([A-Z_]+)`\s*$/gm)].map((match) => match[1])
+test('docs/reference/errors.md has a heading for every error code, and for no other', () => {
+  const headings = [...read('docs', 'reference', 'errors.md').matchAll(/^#+\s+`([A-Z_]+)`\s*$/gm)].map((match) => match[1])
   expect(headings).toEqual([...ERROR_CODES])
 })
 

@@ -197,7 +197,7 @@ test('the formats of models load no part of the runtime, and only tapline/ai-sdk
   }
 })
 
-test("a new author's path, by docs/first-plugin.md: begin, edit, test, check, run against a real server, see it in the trace", () => {
+test("a new author's path, by docs/guides/first-plugin.md: begin, edit, test, check, run against a real server, see it in the trace", () => {
   const tapline = path.join(installed, manifest.bin['tapline'] as string)
   run(process.execPath, [tapline, 'hooks', 'init', 'my-guard'])
   const folder = path.join(consumer, 'my-guard')

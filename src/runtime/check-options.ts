@@ -107,7 +107,7 @@ function checkTrace(option: unknown): void {
 
 function refuse(problem: string | null): void {
   if (problem !== null)
-    throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/library.md lists them.' })
+    throw new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the options; docs/reference/library.md lists them.' })
 }
 
 /** ms that a person and a reviewer have to answer, where the host says nothing else. */

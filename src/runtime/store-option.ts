@@ -50,5 +50,5 @@ function isStore(value: unknown): value is Store {
 
 const wrong = (problem: string): TaplineError =>
   new TaplineError('CALL_INVALID_REQUEST', problem, {
-    remedy: 'Give { file: FOLDER }, a store, or a store for each area; docs/library.md lists them.',
+    remedy: 'Give { file: FOLDER }, a store, or a store for each area; docs/reference/library.md lists them.',
   })

@@ -1,4 +1,4 @@
-/** What can go wrong for a server that runs commands in the sandbox of its caller; each class is a code of docs/errors.md. */
+/** What can go wrong for a server that runs commands in the sandbox of its caller; each class is a code of docs/reference/errors.md. */
 import { TaplineError } from '../errors.ts'
 
 /** The call carries no sandbox state, or no launcher. */

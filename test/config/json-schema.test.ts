@@ -15,9 +15,8 @@ const TOP = Object.keys(configSchema()['properties'] as object)
 
 /** Every block of JSON in the pages that is a whole configuration. */
 function documented(): { where: string; config: unknown }[] {
-  const pages = ['README.md', ...fs.readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
-    name.endsWith('.md'),
-  )
+  const below = fs.readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)
+  const pages = ['README.md', ...below].filter((name) => name.endsWith('.md'))
   return pages.flatMap((page) =>
     [...fs.readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```jsonc? ?([\w./-]*)\n([^]*?)^```$/gm)].flatMap(
       ([, name = '', block], index) => {

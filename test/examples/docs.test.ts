@@ -14,9 +14,9 @@ const PAGES = [
   'CONTRIBUTING.md',
   'examples/README.md',
   ...fs
-    .readdirSync(path.join(ROOT, 'docs'))
+    .readdirSync(path.join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+    .map((name) => `docs/${name.split(path.sep).join('/')}`),
 ]
 
 /** Fenced blocks with a file name after the language. */
@@ -73,8 +73,8 @@ test('links of the pages in the tarball lead to files that are in it', () => {
   expect(outside).toEqual([])
 })
 
-test('docs/configuration.md lists every diagnostic that the code makes', () => {
-  const page = read('docs/configuration.md')
+test('docs/reference/configuration.md lists every diagnostic that the code makes', () => {
+  const page = read('docs/reference/configuration.md')
   const sources = fs
     .readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -86,8 +86,8 @@ test('docs/configuration.md lists every diagnostic that the code makes', () => {
   expect([...new Set(codes)].filter((code) => !page.includes(`\`${code}\``))).toEqual([])
 })
 
-test('docs/cli.md names every command and every option', () => {
-  const page = read('docs/cli.md')
+test('docs/reference/cli.md names every command and every option', () => {
+  const page = read('docs/reference/cli.md')
   const program = createProgram({ color: false, run: async () => {}, writeHelp: () => {}, writeUsage: () => {} })
   const missing: string[] = []
   const look = (command: typeof program, name: string): void => {
@@ -102,8 +102,8 @@ test('docs/cli.md names every command and every option', () => {
   expect(missing).toEqual([])
 })
 
-test('docs/configuration.md names every key of every format', () => {
-  const page = read('docs/configuration.md')
+test('docs/reference/configuration.md names every key of every format', () => {
+  const page = read('docs/reference/configuration.md')
   const tables = Object.values(keyTables).filter((table) => typeof table === 'object' && !Array.isArray(table)) as object[]
   const keys = tables.flatMap((table) => Object.keys(table)).filter((key) => !['least', 'most', 'pattern'].includes(key))
   const foreign = Object.values(FOREIGN_KEYS).flat()

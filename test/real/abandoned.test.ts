@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { marked, until } from '../connections/fixtures/pool.ts'
 import { connectTo } from './codex.ts'
 
-/** ms after the death of a host in which the executor ends its processes; docs/environments.md says 80 s. */
+/** ms after the death of a host in which the executor ends its processes; docs/guides/environments.md says 80 s. */
 const PROMISED_MS = 80_000
 /** for a machine that is busy */
 const LEEWAY_MS = 40_000

@@ -139,6 +139,6 @@ npx tapline --config try/tapline.json call --server notes clear --trace
 
 The second call is refused, and its trace has a line for the tap \`refuse\` of \`${name}\`.
 
-The source is JavaScript whose types stand in comments; an editor checks them (\`// @ts-check\`). Hooks, options and errors: docs/hooks.md and
-docs/testing-plugins.md of the package tapline.
+The source is JavaScript whose types stand in comments; an editor checks them (\`// @ts-check\`). Hooks, options and errors: docs/reference/hooks.md and
+docs/guides/testing-plugins.md of the package tapline.
 `

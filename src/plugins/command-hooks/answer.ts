@@ -191,7 +191,7 @@ function assertKnown(object: JsonObject, known: readonly string[], what: string)
 
 function bad(problem: string, cause?: unknown): TapProblem {
   return new TapProblem('HOOK_BAD_RETURN', problem, {
-    remedy: 'Correct what the hook prints (docs/command-hooks.md); text that does not begin with { is no opinion.',
+    remedy: 'Correct what the hook prints (docs/reference/command-hooks.md); text that does not begin with { is no opinion.',
     ...(cause !== undefined && { cause }),
   })
 }

@@ -72,9 +72,9 @@ export interface CheckReport {
 
 /** Kind → what an author should do. */
 export const FINDING_REMEDIES: Readonly<Record<FindingKind, string>> = {
-  bad_registration: 'Correct what apply registers; docs/hooks.md lists the options of a tap.',
+  bad_registration: 'Correct what apply registers; docs/reference/hooks.md lists the options of a tap.',
   apply_twice: 'apply runs once for each session: register the same taps every time, and keep what belongs to a session inside of it.',
-  bad_return: 'Return only what the hook allows; docs/hooks.md has the table.',
+  bad_return: 'Return only what the hook allows; docs/reference/hooks.md has the table.',
   moves_owner: 'Take the ownership field out of what the tap returns, assigns or hands to next(): a hook can never move a call.',
   mutates_arguments: 'Change a copy (structuredClone), and return it from resolve as { arguments }.',
   mutates_result: 'Change a copy of what next() gave, and return that.',

@@ -145,4 +145,4 @@ function number(name: string, value: unknown, least: number, most: number): void
 }
 
 const usage = (message: string): TaplineError =>
-  new TaplineError('CLI_USAGE', message, { remedy: 'Correct the options of checkPlugin; docs/testing-plugins.md has them.' })
+  new TaplineError('CLI_USAGE', message, { remedy: 'Correct the options of checkPlugin; docs/guides/testing-plugins.md has them.' })

@@ -184,7 +184,7 @@ test('behind a daemon a stubborn server ends because its input did, and is told 
   expect(alive(pid)).toBe(false)
 })
 
-/** The usual command lines, as docs/environments.md has them, read by programs that take arguments as the real ones document it. */
+/** The usual command lines, as docs/guides/environments.md has them, read by programs that take arguments as the real ones document it. */
 describe('the command line of', () => {
   const bin = join(folder, 'clis')
   const saved = process.env['PATH']

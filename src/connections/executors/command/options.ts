@@ -65,6 +65,6 @@ function refuseOthers(kind: string, options: JsonObject, known: readonly string[
 
 function invalid(kind: string, problem: string): TaplineError {
   return new TaplineError('CONFIG_INVALID', `executor ${kind}: ${problem}`, {
-    remedy: 'Correct the executor of the environment; docs/environments.md lists the options.',
+    remedy: 'Correct the executor of the environment; docs/guides/environments.md lists the options.',
   })
 }

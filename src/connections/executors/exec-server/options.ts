@@ -24,6 +24,6 @@ export function readExecServerOptions({ url, bearerTokenEnvVar, ...others }: Jso
 
 function invalid(problem: string): TaplineError {
   return new TaplineError('CONFIG_INVALID', `executor exec-server: ${problem}`, {
-    remedy: 'Correct the executor of the environment; docs/environments.md lists the options.',
+    remedy: 'Correct the executor of the environment; docs/guides/environments.md lists the options.',
   })
 }
