@@ -64,6 +64,12 @@ runs.set(
       calls(session, count)
   )(instantSession(one)),
 )
+/** Five plugins with a tap on every hook, as a harness with guards, redaction and an audit log has them. */
+const five = ['a', 'b', 'c', 'd', 'e'].map((name): HookPlugin => ({ name, apply: (ports) => plugin(1, 'async').apply(ports) }))
+for (const mode of ['enforce', 'shadow'] as const) {
+  const session = instantSession(one, five, mode)
+  runs.set(`5 plugins on every hook, ${mode}`, (count) => calls(session, count))
+}
 for (const kind of ['sync', 'async'] as const) {
   for (const taps of [1, 4, 16]) {
     const session = instantSession(one, [plugin(taps, kind)])

@@ -1,13 +1,14 @@
 // What must not compile: each line below an expectation is a mistake. Run by the type check, never by a test.
 import { z } from 'zod'
-import type { HookEntry, ServerKey, Session, Tool } from '../../src/index.ts'
-import { defineFlag, openRuntime } from '../../src/index.ts'
+import type { HookEntry, Runtime, ServerKey, Session, Tool } from '../../src/index.ts'
+import { defineFlag, MULTI_ENVIRONMENT_MCP, openRuntime } from '../../src/index.ts'
 import { allow, ask, definePlugin, deny } from '../../src/plugin.ts'
 import type { CallView, HookPlugin, HookPorts, ResolveTap, ToolCall, Verdict } from '../../src/plugin.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
 
 declare const other: ServerKey
 declare const session: Session
+declare const runtime: Runtime
 declare const tool: Tool
 declare const count: () => void
 declare const port: HookPorts['hooks']['approve']
@@ -259,7 +260,26 @@ const unmade: HookEntry = LatePlugin
 void unmade
 
 // @ts-expect-error an unknown option of an entry
-export const entry: HookEntry = { plugin: ownership, mode: 'observe' }
+export const entry: HookEntry = { plugin: ownership, stage: 3 }
+// @ts-expect-error a mode that there is not
+export const observed: HookEntry = { plugin: ownership, mode: 'observe' }
+// @ts-expect-error a mode by flag needs a default
+export const noDefault: HookEntry = { plugin: ownership, mode: { flag: 'guard_mode' } }
+// @ts-expect-error a default that is no mode
+export const oddDefault: HookEntry = { plugin: ownership, mode: { flag: 'guard_mode', default: 'on' } }
+// @ts-expect-error the name of a flag is no mode
+export const flagName: HookEntry = { plugin: ownership, mode: 'guard_mode' }
+// @ts-expect-error a switch has no modes
+export const switched: HookEntry = { plugin: ownership, mode: MULTI_ENVIRONMENT_MCP }
+const onOff = defineFlag({ name: 'm', variants: ['off', 'on'], default: 'on', description: '' })
+// @ts-expect-error nor has a flag with other variants
+export const otherVariants: HookEntry = { plugin: ownership, mode: onOff }
+// @ts-expect-error a plugin is switched by its name
+runtime.setPluginMode(ownership, 'off')
+// @ts-expect-error to a mode that there is
+runtime.setPluginMode('ownership', 'disabled')
+// @ts-expect-error a session shows its modes; the runtime sets them
+session.hookPlugins[0]!.mode = 'off'
 // @ts-expect-error an entry of the filter alone
 export const filterOnly: HookEntry = { environments: ['prod'] }
 // @ts-expect-error a trace goes to an object with `file` or `sink`, not to a path

@@ -253,6 +253,9 @@ export const entries: readonly HookEntry[] = [
   plain(),
   limited({ max: 3 }),
   { plugin: limited({ max: 1, words: ['a'] }), environments: ['prod', null], servers: ['db'], tools: ['drop*'] },
+  { plugin: plain(), mode: 'shadow' },
+  { plugin: plain(), mode: { flag: 'plain_mode', default: 'enforce' } },
+  { plugin: plain(), mode: defineFlag({ name: 'm', variants: ['off', 'shadow', 'enforce'], default: 'off', description: '' }) },
 ]
 
 export async function host(options: RuntimeOptions): Promise<JsonObject | undefined> {
@@ -265,6 +268,9 @@ export async function host(options: RuntimeOptions): Promise<JsonObject | undefi
       sink: (record) => (record.type === 'call' ? note(record.outcome, record.trace.taps[0]?.plugin ?? '') : undefined),
     },
   })
+  const { lowered, waiting } = runtime.setPluginMode('plain', 'off')
+  note(lowered.join(), waiting.join())
+  runtime.setPluginMode('plain', null)
   await using session: Session = await runtime.openSession({
     approver: async (question) =>
       question.canRemember.includes('session') ? { action: 'accept', remember: 'session' } : { action: 'cancel' },

@@ -13,6 +13,7 @@ import { explanationJson, explanationText } from '../render/explanation.ts'
 import { traceText } from '../render/trace.ts'
 import { requiredSelector } from '../selector.ts'
 import type { SelectorOptions } from '../selector.ts'
+import { wholeTraces } from '../whole-trace.ts'
 import { writePrivateFile } from '../../storage/private-file.ts'
 import { readToolArguments } from '../tool-arguments.ts'
 
@@ -48,6 +49,7 @@ export async function run(context: CliContext, name: string, args: string | unde
       await out.result({ json: () => explanationJson(explanation, asked), text: (paint) => explanationText(explanation, asked, paint) })
       return statusOfExplanation(explanation)
     }
+    const traceOf = wholeTraces(session)
     const outcome = await progress.during(`calling ${name}`, () =>
       session.callTool(request, {
         ...limits,
@@ -58,11 +60,14 @@ export async function run(context: CliContext, name: string, args: string | unde
       }),
     )
     if (output !== undefined && outcome.outcome === 'completed' && outcome.overflow === undefined) await writeResult(output, outcome.result)
-    await out.result({ json: () => outcomeJson(outcome, asked), text: () => outcomeText(outcome) })
+    // the text is there at once; one JSON document has everything
+    const trace = out.json ? await traceOf(outcome) : undefined
+    await out.result({ json: () => outcomeJson(outcome, asked, trace), text: () => outcomeText(outcome) })
     if (!out.json) {
       const note = outcomeNote(outcome, out.paintErr)
       if (note !== '') out.line(note)
-      if (options.trace === true && outcome.trace !== undefined) out.line(traceText(outcome.trace, out.paintErr))
+      const whole = await traceOf(outcome)
+      if (whole !== undefined) out.line(traceText(whole, out.paintErr))
     }
     return statusOfOutcome(outcome)
   })

@@ -1,5 +1,6 @@
 /** The end of a call in JSON (spec 95) and for people. */
 import type { CallOutcome } from '../../hooks/outcome.ts'
+import type { CallTrace } from '../../hooks/trace.ts'
 import type { Paint } from '../output.ts'
 import { resultText } from './content.ts'
 import { visibleMessage } from './escape.ts'
@@ -7,7 +8,11 @@ import { ownerJson, ownerText } from './owner.ts'
 import { traceJson } from './trace.ts'
 
 /** The document of `tapline call`. `tool` is the raw name: that of the tool that was found, else the one `asked` for, else null. */
-export function outcomeJson(outcome: CallOutcome, asked: string | null): Readonly<Record<string, unknown>> {
+export function outcomeJson(
+  outcome: CallOutcome,
+  asked: string | null,
+  trace: CallTrace | undefined = outcome.trace,
+): Readonly<Record<string, unknown>> {
   const failed = outcome.outcome === 'completed' ? null : outcome
   return {
     outcome: outcome.outcome,
@@ -22,7 +27,7 @@ export function outcomeJson(outcome: CallOutcome, asked: string | null): Readonl
     ...(outcome.additionalContext !== undefined && { additionalContext: outcome.additionalContext }),
     callId: outcome.callId,
     durationMs: outcome.durationMs,
-    ...(outcome.trace === undefined ? {} : { trace: traceJson(outcome.trace) }),
+    ...(trace === undefined ? {} : { trace: traceJson(trace) }),
   }
 }
 

@@ -107,6 +107,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   changed_result: 'changed its result',
   rewritten: 'rewritten its arguments',
   metadata: 'added to _meta',
+  context: 'told the model something',
 }
 
 function bar(share: number): string {
