@@ -55,4 +55,6 @@ const listed = (words: readonly string[]): string => words.map((word) => JSON.st
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : `this ${typeof value}`)
 
 const wrong = (problem: string): TaplineError =>
-  new TaplineError('CALL_INVALID_REQUEST', problem, { remedy: 'Correct the change; docs/reference/configuration.md lists permissions and policies.' })
+  new TaplineError('CALL_INVALID_REQUEST', problem, {
+    remedy: 'Correct the change; docs/reference/configuration.md lists permissions and policies.',
+  })
