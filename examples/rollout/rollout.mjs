@@ -1,9 +1,16 @@
-// Five of a hundred users get multi_environment_mcp; then, while sessions are open, everybody; then nobody.
+// A flag for 5 of 100 users, and a guard in shadow for 20 of them; then both are switched while sessions are open.
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { memoryStore, MULTI_ENVIRONMENT_MCP, openRuntime } from 'tapline'
+import { defineFlag, memoryStore, MULTI_ENVIRONMENT_MCP, openRuntime } from 'tapline'
+import ReadOnlyPlugin from '../read-only.mjs'
 
+const READ_ONLY_MODE = defineFlag({
+  name: 'read_only_mode',
+  variants: ['off', 'shadow', 'enforce'],
+  default: 'enforce', // what counts when the flag file cannot be read
+  description: 'whether tools that write are refused',
+})
 const notes = { command: process.execPath, args: [path.join(import.meta.dirname, '..', 'notes-server.mjs')] }
 const folder = await mkdtemp(path.join(os.tmpdir(), 'rollout-'))
 const flagd = path.join(folder, 'flags.json')
@@ -11,48 +18,60 @@ await copyFile(path.join(import.meta.dirname, 'flags.json'), flagd)
 
 const runtime = await openRuntime({
   environments: { here: { mcpServers: { notes } }, there: { cwd: folder, mcpServers: { notes } } },
+  hooks: [{ plugin: new ReadOnlyPlugin(), mode: READ_ONLY_MODE }],
   flags: { flagd },
   store: memoryStore(),
 })
-const users = Array.from({ length: 500 }, (_, index) => `user-${index}`)
+const open = (targetingKey) => runtime.openSession({ evaluationContext: { targetingKey } })
 
-/** Whether a user gets the flag now. */
-async function has(targetingKey) {
-  const session = await runtime.openSession({ evaluationContext: { targetingKey } })
-  await session.close()
-  return session.flags.get(MULTI_ENVIRONMENT_MCP)
+/** How many of 500 users get which value now, and the first of each. */
+async function split(flag) {
+  const users = new Map()
+  for (let index = 0; index < 500; index++) {
+    const session = await open(`user-${index}`)
+    await session.close()
+    const value = session.flags.get(flag)
+    users.set(value, [...(users.get(value) ?? []), `user-${index}`])
+  }
+  return users
 }
+const shown = (users) => [...users].map(([value, { length }]) => `${value} ${length}`).join(', ')
 
-/** Those of the users who get it. */
-async function chosen() {
-  const got = []
-  for (const user of users) if (await has(user)) got.push(user)
-  return got
-}
-
-/** Replaces the rule of the file by one for everybody, and waits until new sessions see it: less than a second. */
-async function setForAll(variant) {
+/** Gives a variant to everybody: in practice a deployment does this. */
+async function setForAll(name, variant) {
   const file = JSON.parse(await readFile(flagd, 'utf8'))
-  file.flags.multi_environment_mcp.targeting = {}
-  file.flags.multi_environment_mcp.defaultVariant = variant
+  file.flags[name] = { ...file.flags[name], defaultVariant: variant, targeting: {} }
   await writeFile(flagd, JSON.stringify(file))
-  while ((await has('probe')) !== (variant === 'on')) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+/** Less than a second. */
+async function until(condition) {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
 try {
-  const early = await chosen()
-  console.log(`${early.length} of ${users.length} users have it`)
-
-  const session = await runtime.openSession({ evaluationContext: { targetingKey: early[0] } })
+  const early = await split(MULTI_ENVIRONMENT_MCP)
+  console.log(`multi_environment_mcp: ${shown(early)}`)
+  const [user] = early.get(true)
+  const session = await open(user)
   const { value, variant, reason, source } = session.flags.details(MULTI_ENVIRONMENT_MCP)
-  console.log(`${early[0]}: ${value} (${variant}, ${reason}, ${source})`)
-  const colleague = await runtime.openSession({ evaluationContext: { targetingKey: 'anyone', team: 'core' } })
-  console.log(`of the team core: ${colleague.flags.get(MULTI_ENVIRONMENT_MCP)}`)
+  console.log(`${user}: ${value} (${variant}, ${reason}, ${source})`)
 
-  await setForAll('on')
-  console.log(`then ${(await chosen()).length}`)
-  await setForAll('off')
-  console.log(`then ${(await chosen()).length}; the session that is open keeps ${session.flags.get(MULTI_ENVIRONMENT_MCP)}`)
+  await setForAll('multi_environment_mcp', 'off')
+  await until(async () => !(await open(user)).flags.get(MULTI_ENVIRONMENT_MCP))
+  console.log(`off for everybody; the session that is open keeps ${session.flags.get(MULTI_ENVIRONMENT_MCP)}`)
+
+  const modes = await split(READ_ONLY_MODE)
+  console.log(`read_only_mode: ${shown(modes)}`)
+  const add = { server: 'notes', tool: 'add', arguments: { text: 'buy milk' } }
+  const watched = await open(modes.get('shadow')[0])
+  const { outcome, trace } = await watched.callTool(add, { trace: true })
+  console.log(`in shadow: ${outcome}, would have been ${trace.shadow[0].wouldHave.join(', ')}`)
+
+  const guarded = await open(modes.get('enforce')[0])
+  console.log(`in force: ${(await guarded.callTool(add)).outcome}`)
+  await setForAll('read_only_mode', 'off')
+  await until(() => guarded.hookPlugins[0].mode === 'off')
+  console.log(`switched off while the session is open: ${(await guarded.callTool(add)).outcome}`)
 } finally {
   await runtime.close()
   await rm(folder, { recursive: true, force: true })

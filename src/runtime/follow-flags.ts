@@ -15,6 +15,7 @@ export class FlagFollower {
   readonly #sessions: () => Iterable<FollowingSession>
   readonly #subscription: Disposable
   #changes = 0
+  #wanted = 0
   #running = false
 
   constructor(flags: RuntimeFlags, sessions: () => Iterable<FollowingSession>) {
@@ -30,6 +31,7 @@ export class FlagFollower {
 
   /** A session was opened whose flags were captured after this many changes. */
   opened(changes: number): void {
+    // also where a round is under way: it does not know this session
     if (changes !== this.#changes) void this.#follow()
   }
 
@@ -44,11 +46,12 @@ export class FlagFollower {
 
   /** One round at a time; what changes meanwhile is looked at in another. */
   async #follow(): Promise<void> {
+    this.#wanted++
     if (this.#running) return
     this.#running = true
     try {
-      for (let seen = -1; seen !== this.#changes; ) {
-        seen = this.#changes
+      for (let round = 0; round !== this.#wanted; ) {
+        round = this.#wanted
         await Promise.all([...this.#sessions()].map((session) => this.#lower(session)))
       }
     } finally {

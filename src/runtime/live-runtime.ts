@@ -140,7 +140,7 @@ export class LiveRuntime implements Runtime {
     const subject: FlagSubject = {
       sessionId: id,
       environmentIds: [...new Set(given.map(placeId))],
-      ...(options.evaluationContext && { context: options.evaluationContext }),
+      ...(options.evaluationContext && { context: { ...options.evaluationContext } }),
     }
     const { sources } = this.parts.plugins
     const captured = this.parts.flags.capture(subject)

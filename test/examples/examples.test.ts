@@ -70,17 +70,19 @@ test('harness-loop carries on through a broken request and a question', async ()
   ])
 })
 
-test('rollout: five of a hundred users, then all, then nobody, and open sessions keep what they have', async () => {
+test('rollout: a flag and a guard for some users; switched off, the guard is gone from open sessions too', async () => {
   const file = path.join(ROOT, 'examples', 'rollout', 'rollout.mjs')
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], { timeout: 25_000 })
   expect([stderr, stdout.trimEnd().split('\n')]).toEqual([
     '',
     [
-      '22 of 500 users have it',
+      'multi_environment_mcp: false 478, true 22',
       'user-9: true (on, TARGETING_MATCH, provider)',
-      'of the team core: true',
-      'then 500',
-      'then 0; the session that is open keeps true',
+      'off for everybody; the session that is open keeps true',
+      'read_only_mode: shadow 99, off 370, enforce 31',
+      'in shadow: completed, would have been refused',
+      'in force: refused',
+      'switched off while the session is open: completed',
     ],
   ])
 })
