@@ -10,7 +10,7 @@ import { kindName } from '../documents/value.ts'
 const LONGEST_NAME = 128
 const LONGEST_DESCRIPTION = 2000
 
-/** Servers that are written in the manifest, or the file that has them. */
+/** Servers or hooks that are written in the manifest, or the file that has them. */
 export type ServersSource =
   | { readonly kind: 'inline'; readonly value: Value }
   | { readonly kind: 'file'; readonly path: string; readonly where: string }
@@ -22,8 +22,8 @@ export interface PackageManifest {
   readonly description: string | null
   /** null: it says nothing, so that `.mcp.json` counts */
   readonly servers: readonly ServersSource[] | null
-  /** place of its hooks, or null */
-  readonly hooks: string | null
+  /** its hooks files, or hooks in the manifest itself; null: it says nothing of hooks */
+  readonly hooks: ServersSource[] | null
 }
 
 /** The tree of a file of a package; null and a mistake where it is no JSON. `label` names the file. */
@@ -48,7 +48,7 @@ export function readManifest(bytes: Uint8Array, label: string, report: Report): 
     version: textOf(object, 'version', LONGEST_NAME, report),
     description: textOf(object, 'description', LONGEST_DESCRIPTION, report),
     servers: servers === undefined || servers.value.kind === 'null' ? null : readSources(servers.value, report),
-    hooks: memberOf(object, 'hooks')?.where ?? null,
+    hooks: readHooksOf(object, report),
   }
 }
 
@@ -66,12 +66,17 @@ function textOf(object: ObjectValue, name: string, longest: number, report: Repo
   return null
 }
 
-function readSources(value: Value, report: Report): readonly ServersSource[] {
+function readHooksOf(object: ObjectValue, report: Report): ServersSource[] | null {
+  const value = memberOf(object, 'hooks')?.value
+  return value === undefined || value.kind === 'null' ? null : readSources(value, report)
+}
+
+function readSources(value: Value, report: Report): ServersSource[] {
   const items = value.kind === 'list' ? value.items : [value]
-  return items.flatMap((item): readonly ServersSource[] => {
+  return items.flatMap((item): ServersSource[] => {
     if (item.kind === 'object') return [{ kind: 'inline', value: item }]
     if (item.kind === 'text' && item.text !== '' && !item.text.includes('\0')) return [{ kind: 'file', path: item.text, where: item.where }]
-    report(item.where, `${item.path} must be the path of a file, or an object of servers, not ${kindName(item)}`)
+    report(item.where, `${item.path} must be the path of a file, or an object, not ${kindName(item)}`)
     return []
   })
 }

@@ -7,7 +7,9 @@ import type { PackageManifest, ServersSource } from '../config/package-manifest.
 import type { PackageServersContext } from '../config/package-servers.ts'
 import { readPackageServers } from '../config/package-servers.ts'
 import { TaplineError, isTaplineError, messageOf } from '../errors.ts'
+import type { PackageHooks } from '../plugins/command-hooks/package-hooks.ts'
 import type { PackageFolder } from '../plugins/packages/package-folder.ts'
+import { readPackageHooks } from './read-package-hooks.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import { displayKey } from '../servers/key.ts'
@@ -24,6 +26,7 @@ export interface ReadPackage {
   /** label of its manifest, or null where it has only `.mcp.json` */
   readonly manifest: string | null
   readonly registrations: readonly ServerRegistration[]
+  readonly hooks: readonly PackageHooks[]
 }
 
 export interface ReadPackageContext extends Omit<PackageServersContext, 'package' | 'words'> {
@@ -43,8 +46,6 @@ export async function readPackage(folder: PackageFolder, context: ReadPackageCon
   const { manifest, label } = found ?? { manifest: null, label: null }
   const paths = here ? path : path.posix
   const id = manifest?.name ?? (paths.basename(folder.root) || 'plugin')
-  if (manifest?.hooks != null || folder.names.has('hooks')) diagnose(hooksLater(id, manifest?.hooks ?? folder.label(folder.file('hooks'))))
-
   const data = paths.join(dataFolder, dataName(environment.id, id, installationId))
   const words = new Map([
     ['PLUGIN_ROOT', folder.root],
@@ -66,6 +67,18 @@ export async function readPackage(folder: PackageFolder, context: ReadPackageCon
     for (const registration of readPackageServers(root, { ...context, package: own, words: { meaning } }))
       registrations.push(await withinLinks(registration, folder, diagnose))
   }
+  const hooks = await readPackageHooks(folder, manifest, {
+    pluginId: id,
+    environmentId: environment.id,
+    installationId,
+    root: folder.root,
+    data,
+    cwd: environment.cwd,
+    here,
+    manifestFile: label,
+    where: label ?? folder.label(folder.root),
+    diagnose,
+  })
   tellIdleOverlays(id, registrations, context)
   if (here && registrations.some(({ template }) => /\$\{(CLAUDE_)?PLUGIN_DATA\}/.test(JSON.stringify(template))))
     await mkdir(data, { recursive: true, mode: 0o700 }).catch((error: unknown) =>
@@ -78,6 +91,7 @@ export async function readPackage(folder: PackageFolder, context: ReadPackageCon
     root: folder.root,
     manifest: label,
     registrations,
+    hooks,
   }
 }
 
@@ -163,15 +177,6 @@ function tellIdleOverlays(id: string, registrations: readonly ServerRegistration
         where,
       })
     }
-}
-
-function hooksLater(id: string, where: string): Diagnostic {
-  return {
-    code: 'later',
-    severity: 'warning',
-    message: `the hooks of the plugin package ${id} are not run: hooks of packages come with a later version`,
-    where,
-  }
 }
 
 /** One name for one installation, whatever the package calls itself. */

@@ -19,6 +19,15 @@ export function placesOf(folder: string): HookPlaces {
   return { folder, project: at > 0 ? parts.slice(0, at).join(path.sep) || path.sep : folder, plugin: null }
 }
 
+/** The same for a hooks file of a plugin package; `project` and `data` are those of its installation, the defaults those that trust goes by. */
+export function placesInPackage(
+  folder: string,
+  root: string,
+  { project = root, data = root }: { readonly project?: string; readonly data?: string } = {},
+): HookPlaces {
+  return { folder, project, plugin: { root, data } }
+}
+
 /** The variables for places, as other programs name them. */
 export function placeVariables({ project, plugin }: HookPlaces): Readonly<Record<string, string>> {
   return {

@@ -29,7 +29,7 @@ export function readHookObject(hooks: unknown, defaults: HookDefaults = {}): Pro
 }
 
 /** The same for a tree that was read; `isBareAllowed`: events may be at its top. */
-async function readHookTree(root: Value, path: string | null, defaults: HookDefaults, isBareAllowed = false): Promise<HookFile> {
+export async function readHookTree(root: Value, path: string | null, defaults: HookDefaults, isBareAllowed = false): Promise<HookFile> {
   const mistakes: Mistake[] = []
   const diagnostics: Diagnostic[] = []
   const report = (where: string, message: string): number => mistakes.push({ where, message })
