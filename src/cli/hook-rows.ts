@@ -1,10 +1,12 @@
 /** The hooks of the configuration as rows: hook plugins as they are, files of command hooks hook by hook. Nothing is imported or run. */
+import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { LoadedConfig } from '../config/config.ts'
 import { isTaplineError } from '../errors.ts'
 import type { HookSubject } from '../plugins/command-hooks/hook-trust.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Store } from '../storage/store.ts'
+import { packageHookFiles } from './package-hooks.ts'
 
 /** One hook plugin, or one command hook. */
 export interface HookRow {
@@ -41,6 +43,27 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
   const rows: HookRow[] = []
   const subjects: HookSubject[] = []
   const diagnostics: Diagnostic[] = []
+  const take = async (
+    source: string,
+    {
+      mode,
+      where,
+      onFailure = 'block',
+      isTrusted = false,
+    }: { mode: unknown; where: string; onFailure?: 'block' | 'continue'; isTrusted?: boolean },
+  ): Promise<void> => {
+    const { distrustOf } = await import('../plugins/command-hooks/hook-trust.ts')
+    try {
+      const { subject, diagnostics: told } = await readSubject(source, onFailure)
+      diagnostics.push(...told)
+      if (!isTrusted) subjects.push(subject)
+      const reason = isTrusted ? null : await distrustOf(store, subject)
+      rows.push(...commandRows(subject, { source, mode, reason }))
+    } catch (error) {
+      if (!isTaplineError(error)) throw error
+      diagnostics.push({ code: error.code, severity: 'error', message: error.message, where: error.where ?? where })
+    }
+  }
   for (const entry of loaded.hooks) {
     const { module: source, kind, mode, where, commands } = entry
     if (kind !== 'commandHooks' || commands === undefined) {
@@ -55,20 +78,9 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
       })
       continue
     }
-    const { placesOf } = await import('../plugins/command-hooks/hook-env.ts')
-    try {
-      const read = await readSubject(source, commands.onFailure)
-      const { subject } = read
-      diagnostics.push(...read.diagnostics)
-      if (!commands.byUser) subjects.push(subject)
-      const { distrustOf } = await import('../plugins/command-hooks/hook-trust.ts')
-      const reason = commands.byUser ? null : await distrustOf(store, { ...subject, places: placesOf(path.dirname(source)) })
-      rows.push(...commandRows(subject, { source, mode, reason }))
-    } catch (error) {
-      if (!isTaplineError(error)) throw error
-      diagnostics.push({ code: error.code, severity: 'error', message: error.message, where: error.where ?? where })
-    }
+    await take(source, { mode, where, onFailure: commands.onFailure, isTrusted: commands.byUser })
   }
+  for (const file of await packageHookFiles(loaded)) await take(file, { mode: 'enforce', where: file })
   return { rows, subjects, diagnostics }
 }
 
@@ -93,10 +105,28 @@ export async function readSubject(
   file: string,
   onFailure: 'block' | 'continue' = 'block',
 ): Promise<{ readonly subject: HookSubject; readonly diagnostics: readonly Diagnostic[] }> {
-  const [{ readHookFile }, { placesOf }] = await Promise.all([
+  const [{ readHookFile }, { placesInPackage, placesOf }] = await Promise.all([
     import('../plugins/command-hooks/hook-file.ts'),
     import('../plugins/command-hooks/hook-env.ts'),
   ])
   const { hooks, diagnostics } = await readHookFile(file, { onFailure })
-  return { subject: { path: file, hooks, places: placesOf(path.dirname(file)) }, diagnostics }
+  const folder = path.dirname(file)
+  const root = await packageRoot(folder)
+  const subject = { path: file, hooks, places: placesOf(folder), ...(root !== null && { alsoIn: placesInPackage(folder, root) }) }
+  return { subject, diagnostics }
+}
+
+/** The plugin package that a folder is in, if any: what marks one is looked for a few folders up. */
+async function packageRoot(folder: string): Promise<string | null> {
+  let at = await realpath(folder).catch(() => folder)
+  for (let level = 0; level < 5; level++, at = path.dirname(at))
+    for (const mark of ['.codex-plugin/plugin.json', '.claude-plugin/plugin.json', '.mcp.json'])
+      if (
+        await stat(path.join(at, mark)).then(
+          () => true,
+          () => false,
+        )
+      )
+        return at
+  return null
 }

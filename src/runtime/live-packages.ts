@@ -4,8 +4,11 @@ import { TaplineError, messageOf } from '../errors.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
 import type { Environment } from '../servers/environment.ts'
+import type { PackageHooks } from '../plugins/command-hooks/package-hooks.ts'
+import { HookSource } from './hook-source.ts'
 import type { LiveRuntime } from './live-runtime.ts'
 import type { PluginPackage } from './package-types.ts'
+import type { PackagesRead } from './packages-of.ts'
 import { packagesOf } from './packages-of.ts'
 
 /** ms that opening a session waits for the packages of its environments. */
@@ -13,15 +16,16 @@ const PATIENCE_MS = 10_000
 /** ms after which a reading is given up; the next session begins another. */
 const LIMIT_MS = 60_000
 
-type Read = Awaited<ReturnType<typeof packagesOf>>
-const NOTHING: Read = { packages: [], registrations: [] }
+const NOTHING: PackagesRead = { packages: [], registrations: [], hooks: [] }
 /** What becomes of packages that take too long. */
 const LATER = 'sessions that are opened once they are will have them'
 
 export class LivePackages {
   readonly #runtime: LiveRuntime
   /** by instance; one that fails is forgotten, so that it is tried again */
-  readonly #readings = new Map<string, Promise<Read>>()
+  readonly #readings = new Map<string, Promise<PackagesRead>>()
+  /** by instance: the hooks of packages that were read */
+  readonly #hooks = new WeakMap<Environment, readonly PackageHooks[]>()
   readonly #ended = new AbortController()
   readonly #told = new Set<string>()
   readonly #patienceMs: number
@@ -51,6 +55,18 @@ export class LivePackages {
     }
   }
 
+  /** The hook plugins that the packages of these environments bring, as trust in them is now, each for calls of its own environment and installation. */
+  async hookSources(environments: readonly Environment[]): Promise<readonly HookSource[]> {
+    const all = environments.flatMap(({ base }) => this.#hooks.get(base) ?? [])
+    if (all.length === 0) return []
+    const { packageHookPlugin } = await import('../plugins/command-hooks/package-hooks.ts')
+    const store = this.#runtime.parts.trustStore()
+    const plugins = await Promise.all(all.map(async (hooks) => ({ hooks, plugin: await packageHookPlugin(hooks, store) })))
+    return plugins.flatMap(({ hooks: { environmentId }, plugin }) =>
+      plugin === null ? [] : new HookSource({ plugin, filter: { environments: [environmentId] }, mode: 'enforce' }),
+    )
+  }
+
   /** Gives up what is being read. */
   close(): void {
     this.#ended.abort(new TaplineError('SESSION_CLOSED', 'the runtime was closed'))
@@ -64,13 +80,13 @@ export class LivePackages {
     return this.#runtime.parts.loaded.packages.filter(({ environmentId }) => environmentId === id)
   }
 
-  async #all(environments: readonly Environment[], otherwise: string, signal: AbortSignal | undefined): Promise<readonly Read[]> {
+  async #all(environments: readonly Environment[], otherwise: string, signal: AbortSignal | undefined): Promise<readonly PackagesRead[]> {
     const readings = environments.filter((environment) => this.#hasAny(environment)).map((one) => this.#patiently(one, otherwise))
     const all = Promise.all(readings)
     return signal === undefined ? all : untilAborted(all, signal, () => cancelled(signal))
   }
 
-  async #patiently(environment: Environment, otherwise: string): Promise<Read> {
+  async #patiently(environment: Environment, otherwise: string): Promise<PackagesRead> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), this.#patienceMs)))
     try {
@@ -85,7 +101,7 @@ export class LivePackages {
     return NOTHING
   }
 
-  #reading(environment: Environment): Promise<Read> {
+  #reading(environment: Environment): Promise<PackagesRead> {
     const known = this.#readings.get(environment.instanceId)
     if (known !== undefined) return known
     const reading = this.#read(environment)
@@ -94,7 +110,7 @@ export class LivePackages {
     return reading
   }
 
-  async #read(environment: Environment): Promise<Read> {
+  async #read(environment: Environment): Promise<PackagesRead> {
     const { pool, parts, environments } = this.#runtime
     const limit = AbortSignal.timeout(LIMIT_MS)
     const signal = AbortSignal.any([this.#ended.signal, limit])
@@ -110,6 +126,7 @@ export class LivePackages {
       })
     const read = await untilAborted(work(), signal, () => (limit.aborted ? tooLate() : signal.reason))
     for (const diagnostic of found) this.#runtime.report(diagnostic)
+    if (read.hooks.length > 0) this.#hooks.set(environment, read.hooks)
     if (read.registrations.length > 0) environments.packagesRead(environment, read.registrations)
     return read
   }

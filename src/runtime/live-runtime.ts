@@ -53,6 +53,8 @@ export interface RuntimeParts {
   readonly plugins: PluginModes
   readonly secrets: Secrets
   readonly store: Store
+  /** where trust in hooks is kept */
+  readonly trustStore: () => Store
   readonly closeStore: () => Promise<void>
   readonly idleCloseMs: number
   /** of the host; the configuration's is in `loaded` */
@@ -151,7 +153,8 @@ export class LiveRuntime implements Runtime {
     const recorderFor: RecorderFor = (header) => traces?.recorder(target as TraceOptions, header) ?? null
     let session: LiveSession
     try {
-      const plugins = await SessionPlugins.open(sources, flags, subject)
+      const brought = await this.#packages.hookSources(places.environments)
+      const plugins = await SessionPlugins.open([...sources, ...brought], flags, subject)
       session = this.#make({ ...options, id }, places, flags, plugins, recorderFor, afterClose)
     } catch (error) {
       await this.#drop(places.own)

@@ -93,6 +93,7 @@ export async function assembleRuntime(options: RuntimeOptions, executors: Readon
     plugins,
     secrets,
     store,
+    trustStore: loading.trustStore,
     closeStore,
     idleCloseMs: options.idleCloseMs ?? 60_000,
     trace: options.trace,

@@ -18,6 +18,8 @@ export interface PluginPackage {
   readonly source: 'selected' | 'discovered'
   /** how it was reached, the strongest way first */
   readonly where: readonly string[]
+  /** files on this machine that have its command hooks */
+  readonly hooks: readonly string[]
   /** `error`: it cannot be used as written */
   readonly servers: readonly { readonly owner: KeyParts; readonly enabled: boolean; readonly error: TaplineError | null }[]
 }

@@ -5,6 +5,7 @@ import { isHere } from '../config/package-servers.ts'
 import type { Executor } from '../connections/executor.ts'
 import { isTaplineError } from '../errors.ts'
 import { findFolders, MOST_FOLDERS } from '../plugins/packages/find-packages.ts'
+import type { PackageHooks } from '../plugins/command-hooks/package-hooks.ts'
 import { PackageFolder } from '../plugins/packages/package-folder.ts'
 import type { Secrets } from '../secrets.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
@@ -33,11 +34,15 @@ interface Wanted {
   readonly where: string
 }
 
+/** What the packages of one environment come to. */
+export interface PackagesRead {
+  readonly packages: readonly PluginPackage[]
+  readonly registrations: readonly ServerRegistration[]
+  readonly hooks: readonly PackageHooks[]
+}
+
 /** Rejects where the executor fails as a whole; what is wrong with one package costs that one. */
-export async function packagesOf(
-  environment: Environment,
-  context: PackagesContext,
-): Promise<{ readonly packages: readonly PluginPackage[]; readonly registrations: readonly ServerRegistration[] }> {
+export async function packagesOf(environment: Environment, context: PackagesContext): Promise<PackagesRead> {
   const { executor, choices, signal, secrets, diagnose } = context
   const { spec, id: environmentId } = environment
   const here = isHere(spec)
@@ -55,6 +60,7 @@ export async function packagesOf(
 
   const packages: PluginPackage[] = []
   const registrations: ServerRegistration[] = []
+  const hooks: PackageHooks[] = []
   const selected = new Map<string, PackageChoice>()
   for (const { folder: written, choice, exact, where } of wanted) {
     signal.throwIfAborted()
@@ -94,9 +100,12 @@ export async function packagesOf(
       continue
     }
     registrations.push(...read.registrations)
+    // reached twice, they run once
+    for (const one of read.hooks)
+      if (!hooks.some(({ file, installationId }) => file === one.file && installationId === one.installationId)) hooks.push(one)
     add(packages, environmentId, counted?.installationId ?? null, choice === null ? 'discovered' : 'selected', where, read)
   }
-  return { packages, registrations }
+  return { packages, registrations, hooks }
 }
 
 /** By the roots of the environment, then by the executor itself. */
@@ -132,7 +141,7 @@ function add(
   installationId: string | null,
   source: PluginPackage['source'],
   where: string,
-  { registrations, ...read }: ReadPackage,
+  { registrations, hooks, ...read }: ReadPackage,
 ): void {
   const at = packages.findIndex((one) => one.root === read.root && one.installationId === installationId)
   const known = packages[at]
@@ -141,7 +150,7 @@ function add(
     return
   }
   const servers = registrations.map(({ key, policy, problem }) => ({ owner: key, enabled: policy.enabled, error: problem }))
-  packages.push({ ...read, environmentId, installationId, source, where: [where], servers })
+  packages.push({ ...read, hooks: hooks.map(({ file }) => file), environmentId, installationId, source, where: [where], servers })
 }
 
 function noPackage(folder: string, why: string, where: string): Diagnostic {

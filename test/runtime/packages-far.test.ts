@@ -23,6 +23,7 @@ test.runIf(process.platform === 'linux')('a package that only the other machine 
   const far = join(folder, 'far ü')
   writePackage(join(far, 'probe'), {
     '.claude-plugin/plugin.json': { name: 'probe', version: '2.0.0' },
+    'hooks/hooks.json': { hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'exit 2' }] }] } },
     '.mcp.json': {
       mcpServers: {
         echo: echo({ env: { ROOT: '${PLUGIN_ROOT}', DATA: '${PLUGIN_DATA}' }, env_vars: [SECRET] }),
@@ -54,6 +55,8 @@ test.runIf(process.platform === 'linux')('a package that only the other machine 
   // what was only found may have nothing of this machine
   expect((await info(session, { server: 'quiet' })).env).not.toHaveProperty(SECRET)
   expect(await info(session, { server: 'nosy' })).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(SECRET) })
+  // nor does anything of its run here
+  expect(told(runtime)).toContainEqual(expect.stringMatching(/^hooks_not_run: the hooks of the plugin package probe .*environment box/))
   expect(told(runtime)).toContainEqual(expect.stringMatching(new RegExp(`^variables_kept_back: ${SECRET} .*"quiet"`)))
 })
 

@@ -118,7 +118,7 @@ test('broken files, folders that are none, unknown values: each is told with its
     /^CONFIG_INVALID: .*not UTF-8.*latin\/\.mcp\.json\]$/m,
     /^no_package: .*nothing is no plugin package/m,
     /^no_package: .*absent is no plugin package/m,
-    /^later: the hooks of the plugin package good are not run/m,
+    /^hooks_unreadable: the hooks of the plugin package good cannot be read.*hooks\.json/m,
     /^CONFIG_INVALID: "bad name!" is no name/m,
     /^CONFIG_INVALID: .*typed\.command must be text/m,
     /^CONFIG_INVALID: .*both has both/m,

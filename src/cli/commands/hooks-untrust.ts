@@ -4,6 +4,7 @@ import { untrustHooks } from '../../plugins/command-hooks/hook-trust.ts'
 import type { CliContext } from '../context.ts'
 import { EXIT_DONE } from '../exit-status.ts'
 import { openStore, readConfiguration } from '../open.ts'
+import { packageHookFiles } from '../package-hooks.ts'
 import { visibleLine } from '../render/escape.ts'
 
 /** Prints what is no longer trusted; `trusted` in JSON is what still is, of these. Exit status 0, also where nothing was trusted or the file is gone. */
@@ -24,5 +25,6 @@ export async function run(context: CliContext, file: string | undefined): Promis
 
 async function ofConfiguration(context: CliContext): Promise<readonly string[]> {
   const { loaded } = await readConfiguration(context)
-  return loaded.hooks.filter(({ kind }) => kind === 'commandHooks').map(({ module }) => module)
+  const own = loaded.hooks.filter(({ kind }) => kind === 'commandHooks').map(({ module }) => module)
+  return [...own, ...(await packageHookFiles(loaded))]
 }

@@ -13,6 +13,8 @@ export interface HookSubject {
   readonly path: string
   readonly hooks: readonly CommandHook[]
   readonly places: HookPlaces
+  /** where it may be looked at from as well: a file of a plugin package that is named by its path */
+  readonly alsoIn?: HookPlaces
 }
 
 interface HookRecord {
@@ -45,7 +47,8 @@ export async function distrustOf(store: Store, subject: HookSubject): Promise<st
   if (added !== undefined) return `changed since it was trusted: the hook ${added.id} is another one`
   for (const { id, digest, scripts } of now) {
     const before = known.find((one) => one.digest === digest)?.scripts ?? {}
-    const changed = Object.keys({ ...before, ...scripts }).find((path) => (before[path] ?? null) !== (scripts[path] ?? null))
+    // of one command it is always the same files that count, there or not
+    const changed = Object.keys(scripts).find((path) => (before[path] ?? null) !== (scripts[path] ?? null))
     if (changed !== undefined) return `names ${changed} in the hook ${id}, which changed since it was trusted`
   }
   if (known.length !== now.length) return 'changed since it was trusted: hooks are missing'
@@ -54,12 +57,12 @@ export async function distrustOf(store: Store, subject: HookSubject): Promise<st
   return null
 }
 
-function recordsOf({ hooks, places }: HookSubject): Promise<readonly HookRecord[]> {
+function recordsOf({ hooks, places, alsoIn }: HookSubject): Promise<readonly HookRecord[]> {
   return Promise.all(
     hooks.map(async ({ id, command, written }) => ({
       id,
       digest: createHash('sha256').update(written).digest('hex'),
-      scripts: await namedScripts(command, places),
+      scripts: { ...(alsoIn && (await namedScripts(command, alsoIn))), ...(await namedScripts(command, places)) },
     })),
   )
 }
