@@ -129,6 +129,7 @@ test('the trace names taps, approval, metadata, flags', () => {
   for (const word of ['resolve', 'tap-1', 'rewrite, changed arguments', 'approval', 'mode', '_meta', 'reused', 'server'])
     expect(text).toContain(word)
   expect(text).toContain('tap-1  would have refused it')
+  expect(text).toMatch(/^ +tap-1 +tap-1 +note +tap-1$/m)
 })
 
 test('the bars of a trace are as long as what they stand for, and what had no effect says so', () => {

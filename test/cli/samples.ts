@@ -28,6 +28,7 @@ export const trace = (text = 'x'): CallTrace => ({
     },
   ],
   shadow: [{ plugin: text, wouldHave: ['refused'] }],
+  notes: [{ hook: 'resolve', tap: text, plugin: text, text }],
   approval: { source: 'mode', waitedMs: 0 },
   metaKeys: [{ key: text, by: text }],
   connection: { id: text, reused: true },

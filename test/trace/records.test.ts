@@ -36,11 +36,12 @@ async function traced(options: TestRuntimeOptions = {}, trace: TraceOptions = {}
 
 const DB = { server: 'db', environmentId: 'vm' } as const
 
-test('a session stands in front of its calls once, with flags, plugins and environments; a session without calls leaves nothing', async () => {
+test('a session stands in front of its calls once, with flags, plugins and environments; a session without calls leaves nothing, nor does an explanation', async () => {
   const guard: HookPlugin = { name: 'guard', apply: () => {} }
   await using t = await traced({ hooks: [guard], session: { id: 's-1' } })
   await using _silent = await t.runtime.openSession({ id: 's-2' })
   for (const tool of ['echo', 'fails', 'nope']) await t.runtime.callTool({ ...DB, tool })
+  await t.runtime.session.explain({ ...DB, tool: 'echo' })
   await t.runtime.close()
   expect(t.records.map(({ type }) => type)).toEqual(['session', 'call', 'call', 'call'])
   expect(t.records[0]).toMatchObject({
