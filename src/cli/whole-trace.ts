@@ -6,7 +6,7 @@ import type { Session } from '../runtime/types.ts'
 /** ms that taps in shadow are waited for: a little more than they have by default. */
 const WAIT_MS = 6000
 
-/** Listens from now on; the function gives the trace of a call of this session, what there is of it after six seconds. */
+/** Listens from now on; the function gives the trace of a call of this session that was to have one, what there is of it after six seconds. */
 export function wholeTraces(session: Session): (outcome: CallOutcome) => Promise<CallTrace | undefined> {
   const seen = new Map<string, CallTrace>()
   let told = (): void => {}
@@ -16,7 +16,9 @@ export function wholeTraces(session: Session): (outcome: CallOutcome) => Promise
     told()
   })
   return async ({ callId, trace }) => {
-    if (trace !== undefined && !seen.has(callId) && session.hookPlugins.some(({ mode }) => mode === 'shadow')) {
+    // a trace file or an observer has a trace too, which nobody asked to see
+    if (trace === undefined) return undefined
+    if (!seen.has(callId) && session.hookPlugins.some(({ mode }) => mode === 'shadow')) {
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         timer = setTimeout(resolve, WAIT_MS)

@@ -31,8 +31,10 @@ test('calls leave records in the file of the configuration, or in that of --trac
   timeout: LIMIT,
 }, async () => {
   await using at = await place()
-  expect((await at.run([...CALL, 'echo', JSON.stringify({ text: SECRET })])).status).toBe(0)
-  expect((await at.run([...CALL, 'write', '{"path":"a"}'])).status).toBe(3)
+  const called = await at.run([...CALL, 'echo', JSON.stringify({ text: SECRET }), '--json'])
+  expect([called.status, 'trace' in called.json]).toEqual([0, false])
+  const refused = await at.run([...CALL, 'write', '{"path":"a"}'])
+  expect([refused.status, refused.stderr.includes('time line')]).toEqual([3, false])
   expect((await at.run([...CALL, 'fails', '--trace-file', 'other.jsonl'])).status).toBe(1)
   const text = await readFile(at.path('traces/all.jsonl'), 'utf8')
   expect(text).not.toContain(SECRET)
