@@ -1,11 +1,11 @@
 // Runs the shared cases of a folder beside the clone against the built command: `node scripts/shared-cases.mjs ../shared/cases`.
-// Assertions that need a command which does not exist yet are skipped by the cases themselves; those that need a kind of executor
-// or transport of a later version are named here, and fail once they pass, so that the list cannot go stale.
+// An assertion that needs a command which does not exist fails; those that need a kind of executor or transport of a later version
+// are named here, and fail once they pass, so that the list cannot go stale.
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DIST } from './tools.mjs'
 
-const CASES = '01 03 04 06 07 08 10 11 12 13 14 16 17 18 19 21 23 25 26 28 29 30 34 35'.split(' ')
+const CASES = '01 03 04 06 07 08 10 11 12 13 14 16 17 18 19 21 22 23 25 26 28 29 30 34 35'.split(' ')
 /** Cases at once: they wait more than they compute. */
 const LANES = 2
 
@@ -16,7 +16,7 @@ const later = (id, text) => LATER.has(id.slice(0, 2)) && text.startsWith(LATER.g
 
 async function main(folder) {
   const { loadCases } = await import(pathToFileURL(path.resolve(folder, 'run.mjs')).href)
-  const cases = await loadCases({ cli: path.join(DIST, 'cli', 'main.js'), only: CASES })
+  const cases = await loadCases({ cli: path.join(DIST, 'cli', 'main.js'), only: CASES, strict: true })
   const total = { pass: 0, fail: 0, skip: 0 }
   async function runCase({ id, error, assertions }) {
     const lines = [id]

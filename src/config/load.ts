@@ -13,6 +13,7 @@ import type { EnvironmentDraft } from './environments.ts'
 import type { Variables } from './expand.ts'
 import { Expansion } from './expand.ts'
 import { folderOf, formatOf } from './format.ts'
+import { withoutTwins } from './hook-twins.ts'
 import type { AskInput } from './inputs.ts'
 import { answerInputs } from './inputs.ts'
 import { mergeEnvironments, selectEnvironments } from './merge.ts'
@@ -89,13 +90,17 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     const answers = await answerInputs(inputs, source.format === 'vscode' ? servers : [], { env, secrets, ask: askInput })
     editors.set(source, new EditorVariables({ workspace: source.folder, home, cwd, answers }))
   }
+  const hooks = await withoutTwins(
+    sources.flatMap((source) => source.hooks),
+    diagnose,
+  )
   const registrations = readServers(sources, { specs, drafts, env, secrets, editors, diagnose })
   return {
     files: unique.map(({ path: file, kind }) => ({ path: file, kind })),
     environments: [...specs.values()],
     selectedEnvironments,
     registrations,
-    hooks: sources.flatMap((source) => source.hooks),
+    hooks,
     packages,
     features: sources.flatMap((source) => source.features),
     naming: {

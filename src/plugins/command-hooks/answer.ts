@@ -4,6 +4,7 @@ import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { JsonObject } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
 import { OWNERSHIP_KEYS } from '../../ownership-keys.ts'
+import { answerText } from './answer-text.ts'
 import type { HookEvent } from './definition.ts'
 
 /** How the process of a hook ended. */
@@ -56,17 +57,32 @@ const NO_REASON = 'no reason given'
 
 /** Throws TapProblem: HOOK_FAILED, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
 export function readAnswer(event: HookEvent, { code, signal, stdout, stderr }: HookEnd): HookAnswer {
-  if (code === 2) return { refuse: stderr.trim() || NO_REASON }
+  const printed = stdout.trim()
+  if (code === 2) return { refuse: stderr.trim() || refusalIn(event, printed) || NO_REASON }
   if (code !== 0) {
+    // what failed can still have said no; nothing else of it counts
+    const refuse = refusalIn(event, printed)
+    if (refuse !== null) return { refuse }
     const how = signal === null ? `ended with exit status ${code}` : `was ended by ${signal}`
     const said = oneLine(stderr)
     throw new TapProblem('HOOK_FAILED', `${how}${said === '' ? '' : `: ${said}`}`, {
       remedy: 'Correct the hook: it exits with 0, or with 2 to refuse. onFailure: "continue" lets calls go on where it fails.',
     })
   }
-  const text = stdout.trim()
-  if (!text.startsWith('{')) return text === '' ? {} : { note: `printed: ${text.slice(0, QUOTED)}` }
+  if (printed.includes('\0')) throw bad('printed what is no text in UTF-8')
+  const text = answerText(printed)
+  if (text === null) return printed === '' ? {} : { note: `printed: ${printed.slice(0, QUOTED)}` }
   return readOutput(event, parse(text))
+}
+
+/** The reason of a refusal that can be read; null where there is none. */
+function refusalIn(event: HookEvent, printed: string): string | null {
+  try {
+    const text = answerText(printed)
+    return text === null ? null : (readOutput(event, parse(text)).refuse ?? null)
+  } catch {
+    return null
+  }
 }
 
 /** True for a first line by which a hook says that nobody should wait for it. */

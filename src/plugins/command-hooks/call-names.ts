@@ -6,6 +6,9 @@ import type { CallNames } from './matcher.ts'
 export const HOOKED_METHODS = ['tools/call', 'resources/read', 'resources/list', 'resources/templates/list'] as const
 export type HookedCall = CallView<(typeof HOOKED_METHODS)[number]>
 
+/** True for calls that hooks see. */
+export const isHooked = (call: CallView): call is HookedCall => (HOOKED_METHODS as readonly string[]).includes(call.method)
+
 const RESOURCE_TOOLS: Readonly<Record<Exclude<HookedCall['method'], 'tools/call'>, string>> = {
   'resources/read': 'read_mcp_resource',
   'resources/list': 'list_mcp_resources',

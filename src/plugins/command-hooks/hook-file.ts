@@ -6,7 +6,7 @@ import type { Mistake, Value } from '../../documents/value.ts'
 import { fromCode, quoted } from '../../documents/value.ts'
 import type { Diagnostic } from '../../servers/diagnostic.ts'
 import type { CommandHook, HookFile, ReadyHook } from './definition.ts'
-import { compileMatcher } from './matcher.ts'
+import { compileMatcher, idleName } from './matcher.ts'
 import { readHooks } from './read-hooks.ts'
 
 /** What is said of hooks beside their file. */
@@ -43,6 +43,8 @@ export async function readHookTree(root: Value, path: string | null, defaults: H
   for (const hook of read) {
     try {
       hooks.push(Object.freeze({ ...hook, fits: await compileMatcher(hook.matcher) }))
+      const idle = idleName(hook.matcher)
+      if (idle !== undefined) diagnostics.push(idleMatcher(hook, idle))
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       report(hook.where, `the matcher ${quoted(hook.matcher)} of ${hook.id} is no regular expression that can be used: ${error.message}`)
@@ -51,3 +53,10 @@ export async function readHookTree(root: Value, path: string | null, defaults: H
   if (mistakes.length > 0) throw invalidDocument(mistakes, path === null ? 'the hooks' : `the hooks file ${path}`)
   return { path, hooks, diagnostics }
 }
+
+const idleMatcher = ({ id, where }: CommandHook, name: string): Diagnostic => ({
+  code: 'hook_matcher_idle',
+  severity: 'warning',
+  message: `the matcher of ${id} names ${quoted(name)}, which is no tool: ${quoted(`${name.replace(/__$/, '')}__.*`)} means every tool of that server`,
+  where,
+})

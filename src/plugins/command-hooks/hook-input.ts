@@ -5,7 +5,7 @@ import { callNames, type HookedCall } from './call-names.ts'
 import type { HookEvent } from './definition.ts'
 
 /** What is known of the end of the call, for the events after it. */
-export type CallEnd = { readonly result: JsonObject } | { readonly error: unknown }
+export type CallEnd = { readonly result: JsonObject } | { readonly error: unknown; readonly isInterrupt?: boolean }
 
 /** One JSON document and a line end. */
 export function hookInput(event: HookEvent, call: HookedCall, end: CallEnd | null): string {
@@ -30,7 +30,7 @@ export function hookInput(event: HookEvent, call: HookedCall, end: CallEnd | nul
     input['tool_response'] = responseOf(end)
     if (event === 'PostToolUseFailure') {
       input['error'] = errorOf(end)
-      input['is_interrupt'] = false
+      input['is_interrupt'] = 'error' in end && end.isInterrupt === true
     }
   }
   return `${JSON.stringify(input)}\n`

@@ -11,24 +11,32 @@ export interface CallNames {
 
 export type Matcher = (call: CallNames) => boolean
 
-/** Characters of alternatives; anything else makes a regular expression. */
-const ALTERNATIVES = /^[A-Za-z0-9_|-]*$/
+/** Characters of lists of names; anything else makes a regular expression. */
+const LIST = /^[A-Za-z0-9_|,\s-]*$/
 const BY_KEY = 'server:'
+/** What no name of a tool looks like: a server without a tool. */
+const SERVER_ALONE = /^mcp__(?:(?!__).)*(?:__)?$/
+
+/** The names of a list, however they are parted. */
+const namesIn = (text: string): string[] =>
+  text
+    .split(/[|,]/)
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 
 /** Throws SyntaxError with one line about what is wrong. The regular expressions run in linear time; their engine is loaded for the first one. */
 export async function compileMatcher(text: string): Promise<Matcher> {
-  const parts = text.split('|')
-  if (text === '*' || parts.every((part) => part === '')) return () => true
-  if (text.startsWith(BY_KEY)) {
+  const listed = namesIn(text)
+  if (text.trim() === '*' || listed.length === 0) return () => true
+  if (text.trimStart().startsWith(BY_KEY)) {
+    const parts = text.split('|').map((part) => part.trim())
     const other = parts.find((part) => !part.startsWith(BY_KEY) || part === BY_KEY)
     if (other !== undefined) throw new SyntaxError(`every alternative must begin with ${BY_KEY}, ${JSON.stringify(other)} does not`)
     const globs = parts.map((part) => part.slice(BY_KEY.length))
     return ({ keys }) => globs.some((glob) => keys.some((key) => matchesGlob(glob, key)))
   }
-  const exact = new Set([text, ...parts].filter((part) => part !== ''))
-  if (ALTERNATIVES.test(text)) {
-    return ({ names }) => names.some((name) => exact.has(name))
-  }
+  const exact = new Set([text, ...text.split('|').filter((part) => part !== ''), ...listed])
+  if (LIST.test(text)) return ({ names }) => names.some((name) => exact.has(name))
   const { RE2JS } = await import('re2js')
   let pattern: InstanceType<typeof RE2JS>
   try {
@@ -36,5 +44,21 @@ export async function compileMatcher(text: string): Promise<Matcher> {
   } catch (error) {
     throw new SyntaxError(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error), { cause: error })
   }
-  return ({ names }) => names.some((name) => exact.has(name) || pattern.matcher(name).find())
+  // expressions in a list with commas: no name has a comma and a blank in it, so that the whole would fit nothing
+  const parts = text.split(/,\s+/)
+  const patterns = parts.length < 2 ? [pattern] : [pattern, ...parts.flatMap((part) => tryCompile(RE2JS, part))]
+  return ({ names }) => names.some((name) => exact.has(name) || patterns.some((one) => one.matcher(name).find()))
+}
+
+function tryCompile<T>(engine: { compile(text: string): T }, text: string): T[] {
+  try {
+    return text === '' ? [] : [engine.compile(text)]
+  } catch {
+    return []
+  }
+}
+
+/** A name in a list that can fit no tool because it names a server alone; undefined: there is none. */
+export function idleName(text: string): string | undefined {
+  return LIST.test(text) ? namesIn(text).find((name) => SERVER_ALONE.test(name)) : undefined
 }

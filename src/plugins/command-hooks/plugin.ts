@@ -1,12 +1,12 @@
 /** The hook plugin of one hooks file: each command hook is a tap of its own. */
-import { isTaplineError } from '../../errors.ts'
-import type { HookPlugin, HookPorts, TapContext } from '../../hooks/plugin.ts'
+import { isTaplineError, TaplineError } from '../../errors.ts'
+import type { HookPlugin, HookPorts, Settled, TapContext } from '../../hooks/plugin.ts'
 import { STAGE_FIRST } from '../../hooks/stages.ts'
 import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { JsonObject } from '../../json.ts'
 import { allow, ask, deny } from '../../verdicts.ts'
 import { type HookAnswer, readAnswer } from './answer.ts'
-import { callNames, HOOKED_METHODS, type HookedCall } from './call-names.ts'
+import { callNames, HOOKED_METHODS, type HookedCall, isHooked } from './call-names.ts'
 import type { ReadyHook } from './definition.ts'
 import { hookInput, type CallEnd } from './hook-input.ts'
 import { HookProcesses } from './hook-processes.ts'
@@ -44,6 +44,8 @@ class SessionHookSet {
   readonly #processes = new HookProcesses()
   /** calls about which a hook wants a person to be asked, with its words */
   readonly #asked = new Map<string, string>()
+  /** calls whose end the hooks after them have had a look at */
+  readonly #followed = new Set<string>()
 
   constructor(set: CommandHookSet) {
     this.#set = set
@@ -67,12 +69,14 @@ class SessionHookSet {
       })
     for (const hook of all.filter(({ event }) => event === 'PermissionRequest'))
       hooks.approve.tapPromise(optionsOf(hook), (call, context) => this.#permissionRequest(hook, call, context))
+    const after = all.filter(({ event }) => event.startsWith('PostToolUse'))
     // the first of the file is the innermost layer: its turn comes first once the call has been answered
-    for (const hook of all.filter(({ event }) => event.startsWith('PostToolUse')).toReversed())
+    for (const hook of after.toReversed())
       hooks.dispatch.tapPromise(
         { ...optionsOf(hook), methods: HOOKED_METHODS },
         (call, next, context) => this.#afterToolUse(hook, call, next as () => Promise<unknown>, context) as Promise<never>,
       )
+    if (after.length > 0) hooks.settled.tap('hooks after calls without an answer', (settled) => this.#afterAll(after, settled))
     return { [Symbol.asyncDispose]: () => this.#processes.close() }
   }
 
@@ -101,6 +105,7 @@ class SessionHookSet {
       if (!wasSent(error) || context.signal.aborted) throw error
       end = { error }
     }
+    this.#followed.add(call.id)
     const failed = 'error' in end || end.result['isError'] === true
     if (this.#isFor(hook, call, failed)) {
       const answer = await this.#run(hook, call, end, context)
@@ -109,6 +114,16 @@ class SessionHookSet {
     }
     if ('error' in end) throw end.error
     return end.result
+  }
+
+  /** What was sent and then cancelled, or ran out of time: nobody can wait for the hooks any more, and what they say comes too late. */
+  #afterAll(after: readonly ReadyHook[], { call, outcome }: Settled): void {
+    if (call === null || this.#followed.delete(call.id) || outcome.sent === 'no' || outcome.outcome === 'completed') return
+    if (!isHooked(call)) return
+    const { cwd, env } = this.#set
+    const end = { error: new TaplineError(outcome.code, outcome.message), isInterrupt: outcome.outcome === 'cancelled' }
+    for (const hook of after.filter((one) => this.#isFor(one, call, true)))
+      this.#processes.detach({ command: hook.command, cwd, env, timeoutMs: hook.timeoutMs, input: hookInput(hook.event, call, end) })
   }
 
   /** After a call that failed, hooks of PostToolUseFailure run; where none of them fits, those of PostToolUse: something runs after every call that was sent. */

@@ -36,6 +36,14 @@ export function readHooks(root: Value, context: ReadHooksContext): readonly Comm
     )
     return []
   }
+  for (const { name, where } of object.members)
+    if (name === 'disableAllHooks')
+      context.diagnose({
+        code: 'hook_key_unknown',
+        severity: 'warning',
+        message: `${quoted(name)} has no effect: the hooks of the file run; "mode": "off" at the entry that names it switches them off`,
+        where,
+      })
   const events = first === undefined ? object : objectOf(first.value, context.report)
   return events === undefined ? [] : readEvents(events, context)
 }
