@@ -5,13 +5,17 @@ import { deepFreeze, snapshot } from '../json.ts'
 
 const { isFrozen } = Object
 
-/** A `next` that gives the end again, each time. The host has the result itself, so this is a frozen copy where that is not frozen yet. */
-export function replayOf(end: { readonly result: JsonObject } | { readonly error: unknown }): () => Promise<JsonObject> {
+/** A `next` that gives the end again, each time. The host has the result itself, so this is a frozen copy where that is not frozen yet: one for all taps of a call. */
+export function replayOf(
+  end: { readonly result: JsonObject } | { readonly error: unknown },
+  copies: Map<JsonObject, JsonObject>,
+): () => Promise<JsonObject> {
   if ('error' in end) {
     const error = errorApart(end.error)
     return () => Promise.reject(error)
   }
-  const result = apart(end.result) as JsonObject
+  const result = copies.get(end.result) ?? (apart(end.result) as JsonObject)
+  copies.set(end.result, result)
   return () => Promise.resolve(result)
 }
 

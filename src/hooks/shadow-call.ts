@@ -1,5 +1,6 @@
 /** What runs in shadow beside one call: for each plugin one thing after the other, as it would be in the call. */
 import type { ModeCell } from './mode-cell.ts'
+import type { JsonObject } from '../json.ts'
 import type { CallRun } from './call-run.ts'
 
 /** Something to run; a promise where it takes longer, which never rejects. */
@@ -12,6 +13,7 @@ export class ShadowCall {
   readonly #queues = new Map<ModeCell, ShadowJob[]>()
   readonly #runs: CallRun[] = []
   readonly #listeners: (() => void)[] = []
+  #copies: Map<JsonObject, JsonObject> | null = null
   #atEnd: (() => void)[] = []
   #hasEnded = false
 
@@ -36,11 +38,17 @@ export class ShadowCall {
     this.#atEnd.push(job)
   }
 
+  /** Results and their frozen copies, for the jobs of the end. */
+  get copies(): Map<JsonObject, JsonObject> {
+    return (this.#copies ??= new Map())
+  }
+
   /** The call has its outcome. */
   ended(): void {
     const jobs = this.#atEnd
     this.#atEnd = []
     for (const job of jobs) job()
+    this.#copies = null
     this.#hasEnded = true
     this.#check()
   }

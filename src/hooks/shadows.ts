@@ -51,7 +51,7 @@ export class Shadows {
         return
       }
       // in the turn in which the caller gets it: afterwards the host may change it
-      const next = replayOf(end)
+      const next = replayOf(end, callOf(run).copies)
       this.#add(run, shadow, () => then.call(runLayer(step, shadow, this.#wheel, next), ignore) as Promise<void>)
     })
     let result: Promise<JsonObject>
