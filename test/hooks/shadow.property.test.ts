@@ -21,7 +21,8 @@ const ACTS: Readonly<Record<string, (given: Given) => unknown>> = {
   asks: () => ask('sure?'),
   allows: () => allow(),
   rewrites: () => ({ arguments: { a: 'other' } }),
-  patches: () => ({ 'example.com/a': 1, 'example.com/host': 'taken' }),
+  patches: () => ({ 'example.com/a': 1 }),
+  'takes a key': () => ({ 'example.com/host': 'taken' }),
   'reserved key': () => ({ 'codex/sandbox-state': {} }),
   throws: () => {
     throw new Error('boom')

@@ -50,10 +50,10 @@ test('every kind of answer is judged and recorded, and none takes effect', async
     shadow(({ hooks }) => hooks.resolve.tap('r', () => ({ arguments: {}, environment_id: 'b' })), 'names the owner'),
   ])
   const whole = traced(t)
-  const outcome = await t.callTool(REQUEST, { trace: true })
+  const outcome = await t.callTool(REQUEST, { trace: true, meta: { 'example.com/host': 1 } })
   expect(outcome).toMatchObject({ outcome: 'completed', result: { content: [{ text: '{"a":1}' }] } })
   expect(toolCalls(t).map(({ params }) => params)).toEqual([
-    { name: 'run', arguments: { a: 1 }, _meta: { progressToken: expect.any(Number) as number } },
+    { name: 'run', arguments: { a: 1 }, _meta: { 'example.com/host': 1, progressToken: expect.any(Number) as number } },
   ])
   expect(outcome.additionalContext).toBeUndefined()
   expect(t.asked).toEqual([])

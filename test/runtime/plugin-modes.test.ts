@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { InMemoryProvider } from '@openfeature/server-sdk'
 import { afterAll, expect, test } from 'vitest'
 import type { HookEntry, PluginMode } from '../../src/index.ts'
 import { defineFlag, openRuntime } from '../../src/index.ts'
@@ -222,7 +223,7 @@ test('a flag file: each session has the mode of its user; lowered in the file it
   expect(ann!.diagnostics).toMatchObject([{ code: 'plugin_mode_lowered', severity: 'info' }])
   expect((await ann!.callTool(REQUEST)).outcome).toBe('completed')
   expect((await t.openSession({ evaluationContext: { targetingKey: 'bob' } })).hookPlugins[0]!.mode).toBe('enforce')
-  // a file that cannot be used lowers nothing, and neither does a flag that is gone
+  // a file that cannot be used lowers nothing, and neither does a flag that is gone and has a higher default
   await at.write('{')
   await expect.poll(() => t.diagnostics.map(({ code }) => code), { timeout: 10_000 }).toContain('flag_file_unusable')
   await at.write(JSON.stringify({ flags: {} }))
@@ -242,4 +243,25 @@ test('a flag file: each session has the mode of its user; lowered in the file it
   expect(modes()).toEqual(['shadow', 'shadow'])
   t.setPluginMode('guard', null)
   expect((await t.openSession({ evaluationContext: { targetingKey: 'x' } })).hookPlugins[0]!.mode).toBe('off')
+})
+
+test('a provider that gives no usable answer lowers nothing, where the default would be lower too', async () => {
+  const flag = (value: string): object => ({
+    guard_mode: { disabled: false, variants: { v: value, enforce: 'enforce' }, defaultVariant: 'v' },
+  })
+  const provider = new InMemoryProvider(flag('enforce') as never)
+  await using t = await open([{ plugin: guard(), mode: { flag: 'guard_mode', default: 'off' } }], { flags: { provider } })
+  const enforces = await t.openSession()
+  expect(enforces.hookPlugins[0]!.mode).toBe('enforce')
+  provider.putConfiguration(flag('on') as never)
+  // looked at again by now: a new session has the default
+  const later = await t.openSession()
+  expect([later.hookPlugins[0]!.mode, later.flags.all().find(({ flagKey }) => flagKey === 'guard_mode')!.errorCode]).toEqual([
+    'off',
+    'TYPE_MISMATCH',
+  ])
+  expect(enforces.hookPlugins[0]!.mode).toBe('enforce')
+  // one that can be used lowers
+  provider.putConfiguration(flag('shadow') as never)
+  await expect.poll(() => enforces.hookPlugins[0]!.mode, { timeout: 10_000 }).toBe('shadow')
 })
