@@ -23,7 +23,7 @@ export async function loadHookPlugin(hook: HookModule, loading: HookLoading): Pr
   if (commands === undefined) throw new TaplineError('INTERNAL', `the entry of ${hook.module} has no settings`)
   const { module: file } = hook
   const { onFailure, env, byUser } = commands
-  const [{ readHookFile }, { placesOf }, { hookSet }, { commandHooksPlugin }, { distrustOf }] = await Promise.all([
+  const [{ readHookFile }, { placesOf }, { hookSet }, { commandHooksPlugin }, { distrustOf, scriptWatch }] = await Promise.all([
     import('../plugins/command-hooks/hook-file.ts'),
     import('../plugins/command-hooks/hook-env.ts'),
     import('../plugins/command-hooks/open-command-hooks.ts'),
@@ -32,12 +32,15 @@ export async function loadHookPlugin(hook: HookModule, loading: HookLoading): Pr
   ])
   const read = await readHookFile(file, { onFailure })
   const places = placesOf(path.dirname(file))
-  const why = byUser ? null : await distrustOf(loading.trustStore(), { path: file, hooks: read.hooks, places })
+  const subject = { path: file, hooks: read.hooks, places }
+  // before trust is looked up: what changes in between has changed
+  const distrust = byUser ? undefined : await scriptWatch(subject)
+  const why = byUser ? null : await distrustOf(loading.trustStore(), subject)
   if (why !== null) throw untrustedHooks(file, why, hook.where)
   for (const diagnostic of read.diagnostics) loading.diagnose(diagnostic)
   // what hooks get may come back in what they say
   for (const name of env) loading.secrets.add(process.env[name] ?? '')
-  return commandHooksPlugin(hookSet(read, { name: file, places, env }))
+  return commandHooksPlugin({ ...hookSet(read, { name: file, places, env }), ...(distrust !== undefined && { distrust }) })
 }
 
 /** `why` goes on after the path of the file. */

@@ -4,6 +4,7 @@ import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { JsonObject } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
 import { OWNERSHIP_KEYS } from '../../ownership-keys.ts'
+import type { Secrets } from '../../secrets.ts'
 import { answerText } from './answer-text.ts'
 import type { HookEvent } from './definition.ts'
 
@@ -55,8 +56,30 @@ const DECISION = ['behavior', 'message', 'interrupt', 'updatedPermissions']
 const QUOTED = 300
 const NO_REASON = 'no reason given'
 
-/** Throws TapProblem: HOOK_FAILED, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
-export function readAnswer(event: HookEvent, { code, signal, stdout, stderr }: HookEnd): HookAnswer {
+/** What is wrong with an output, with whatever it says in it: not yet for other eyes. */
+class BadOutput extends Error {}
+
+/** With the secrets taken out of everything but new arguments. Throws TapProblem: HOOK_FAILED, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
+export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets): HookAnswer {
+  try {
+    const { rewrite, result, ...texts } = readEnd(event, { ...end, stderr: secrets.redact(end.stderr) }, secrets)
+    return {
+      ...secrets.redactJson(texts),
+      ...(rewrite !== undefined && { rewrite }),
+      ...(result !== undefined && { result: secrets.redactJson(result) }),
+    }
+  } catch (error) {
+    if (!(error instanceof BadOutput)) throw error
+    // what is quoted may be half of a secret, and so may what the parser says
+    const isClean = secrets.redact(end.stdout) === end.stdout
+    throw new TapProblem('HOOK_BAD_RETURN', isClean ? error.message : 'printed what cannot be read (with a secret in it: [redacted])', {
+      remedy: 'Correct what the hook prints (docs/reference/command-hooks.md); text that does not begin with { is no opinion.',
+      ...(isClean && error.cause !== undefined && { cause: error.cause }),
+    })
+  }
+}
+
+function readEnd(event: HookEvent, { code, signal, stdout, stderr }: HookEnd, secrets: Secrets): HookAnswer {
   const printed = stdout.trim()
   if (code === 2) return { refuse: stderr.trim() || refusalIn(event, printed) || NO_REASON }
   if (code !== 0) {
@@ -71,7 +94,7 @@ export function readAnswer(event: HookEvent, { code, signal, stdout, stderr }: H
   }
   if (printed.includes('\0')) throw bad('printed what is no text in UTF-8')
   const text = answerText(printed)
-  if (text === null) return printed === '' ? {} : { note: `printed: ${printed.slice(0, QUOTED)}` }
+  if (text === null) return printed === '' ? {} : { note: `printed: ${secrets.redact(printed).slice(0, QUOTED)}` }
   return readOutput(event, parse(text))
 }
 
@@ -205,12 +228,7 @@ function assertKnown(object: JsonObject, known: readonly string[], what: string)
   if (key !== undefined) throw bad(`printed ${what} with the unknown key ${JSON.stringify(key.slice(0, 60))}`)
 }
 
-function bad(problem: string, cause?: unknown): TapProblem {
-  return new TapProblem('HOOK_BAD_RETURN', problem, {
-    remedy: 'Correct what the hook prints (docs/reference/command-hooks.md); text that does not begin with { is no opinion.',
-    ...(cause !== undefined && { cause }),
-  })
-}
+const bad = (problem: string, cause?: unknown): BadOutput => new BadOutput(problem, cause === undefined ? undefined : { cause })
 
 const oneLine = (text: string): string =>
   text

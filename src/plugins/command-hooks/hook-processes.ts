@@ -13,6 +13,8 @@ import { OutputText } from './output-text.ts'
 const STDOUT_LIMIT = 1024 * 1024
 /** Bytes of standard error that are kept. */
 const STDERR_LIMIT = 16 * 1024
+/** Characters of a first line that may say that nobody should wait: a flood of small writes is not looked at again and again. */
+const FIRST_LINE = 1000
 /** ms between SIGTERM and SIGKILL. */
 const GRACE_MS = 500
 /** Hooks of one session that nobody waits for, at one time. */
@@ -113,7 +115,7 @@ export class HookProcesses {
       child.stdout.on('data', (chunk: Buffer) => {
         if (!stdout.add(chunk))
           return stop(new TapProblem('HOOK_BAD_RETURN', `printed more than ${STDOUT_LIMIT / 1024 / 1024} MiB and was ended`))
-        if (isDetached || first.includes('\n')) return
+        if (isDetached || first.length > FIRST_LINE || first.includes('\n')) return
         first += chunk.toString('latin1')
         if (!first.includes('\n') || !isDetaching(first.slice(0, first.indexOf('\n')))) return
         isDetached = true

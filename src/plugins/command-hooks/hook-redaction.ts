@@ -1,12 +1,12 @@
 /** What hooks were given in variables is taken out of what they say. */
 import { Secrets } from '../../secrets.ts'
 
-/** Takes the values of these variables of this process, as they are now, out of a text. */
-export function hookRedaction(names: readonly string[]): (text: string) => string {
+/** The values of these variables of this process, as they are now. */
+export function hookSecrets(names: readonly string[]): Secrets {
   const secrets = new Secrets()
   for (const name of names) {
     const value = process.env[name]
     if (value !== undefined) secrets.add(value)
   }
-  return (text) => secrets.redact(text)
+  return secrets
 }

@@ -4,8 +4,9 @@ import { realFile } from '../../documents/real-file.ts'
 import { isJsonObject } from '../../json.ts'
 import type { Store } from '../../storage/store.ts'
 import type { CommandHook } from './definition.ts'
+import { fileDigest } from './file-digest.ts'
 import type { HookPlaces } from './hook-env.ts'
-import { namedScripts } from './named-scripts.ts'
+import { changedScript, namedScripts, type Scripts } from './named-scripts.ts'
 
 /** What trust is about. */
 export interface HookSubject {
@@ -20,7 +21,7 @@ export interface HookSubject {
 interface HookRecord {
   readonly id: string
   readonly digest: string
-  readonly scripts: Readonly<Record<string, string | null>>
+  readonly scripts: Scripts
 }
 
 /** Trusts the hooks as they are now. Gives the real path. */
@@ -47,14 +48,31 @@ export async function distrustOf(store: Store, subject: HookSubject): Promise<st
   if (added !== undefined) return `changed since it was trusted: the hook ${added.id} is another one`
   for (const { id, digest, scripts } of now) {
     const before = known.find((one) => one.digest === digest)?.scripts ?? {}
-    // of one command it is always the same files that count, there or not
-    const changed = Object.keys(scripts).find((path) => (before[path] ?? null) !== (scripts[path] ?? null))
-    if (changed !== undefined) return `names ${changed} in the hook ${id}, which changed since it was trusted`
+    const changed = await changedIn(before, scripts)
+    if (changed !== null) return `names ${changed} in the hook ${id}, which changed since it was trusted`
   }
   if (known.length !== now.length) return 'changed since it was trusted: hooks are missing'
   if (known.some(({ digest }, index) => digest !== now[index]?.digest))
     return 'changed since it was trusted: its hooks are in another order'
   return null
+}
+
+/** The path of a script that is not as it was. A record may have more of them than `now`: it can be one of several places. */
+async function changedIn(before: Scripts, now: Scripts): Promise<string | null> {
+  for (const [path, digest] of Object.entries(now)) if (before[path] !== digest) return path
+  for (const [path, digest] of Object.entries(before)) if ((now[path] ?? (await fileDigest(path))) !== digest) return path
+  return null
+}
+
+/** Why a hook may not run any more, asked before each run: a script that it names is not what it was when this was called. */
+export async function scriptWatch({ path, hooks, places }: HookSubject): Promise<(hook: CommandHook) => Promise<string | null>> {
+  const scripts = new Map(await Promise.all(hooks.map(async ({ id, command }) => [id, await namedScripts(command, places)] as const)))
+  return async ({ id, command }) => {
+    const changed = await changedScript(command, places, scripts.get(id) ?? {})
+    return changed === null
+      ? null
+      : `${changed}, which the hook ${id} of ${path} names, changed while the session was open: read it, then trust the hooks and open a session again`
+  }
 }
 
 function recordsOf({ hooks, places, alsoIn }: HookSubject): Promise<readonly HookRecord[]> {
@@ -84,7 +102,7 @@ function isRecord(value: unknown): boolean {
     isJsonObject(value) &&
     typeof value['digest'] === 'string' &&
     isJsonObject(value['scripts']) &&
-    Object.values(value['scripts']).every((digest) => digest === null || typeof digest === 'string')
+    Object.values(value['scripts']).every((digest) => typeof digest === 'string')
   )
 }
 

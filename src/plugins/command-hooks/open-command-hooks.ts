@@ -7,7 +7,7 @@ import type { CommandHooksOptions } from './command-hooks.ts'
 import type { HookFile } from './definition.ts'
 import { hookEnv, type HookPlaces, placesOf } from './hook-env.ts'
 import { readHookFile, readHookObject } from './hook-file.ts'
-import { hookRedaction } from './hook-redaction.ts'
+import { hookSecrets } from './hook-redaction.ts'
 import { type CommandHookSet, commandHooksPlugin } from './plugin.ts'
 
 const KEYS = ['file', 'hooks', 'cwd', 'onFailure', 'env', 'onDiagnostic']
@@ -29,7 +29,7 @@ export function hookSet(
   { hooks }: HookFile,
   { name, places, env }: { readonly name: string; readonly places: HookPlaces; readonly env: readonly string[] },
 ): CommandHookSet {
-  return { name, hooks, cwd: places.folder, env: hookEnv(places, env), redact: hookRedaction(env) }
+  return { name, hooks, cwd: places.folder, env: hookEnv(places, env), secrets: hookSecrets(env) }
 }
 
 function check(options: CommandHooksOptions): void {

@@ -4,6 +4,7 @@ import type { HookPlugin, HookPorts, Settled, TapContext } from '../../hooks/plu
 import { STAGE_FIRST } from '../../hooks/stages.ts'
 import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Secrets } from '../../secrets.ts'
 import { allow, ask, deny } from '../../verdicts.ts'
 import { type HookAnswer, readAnswer } from './answer.ts'
 import { callNames, HOOKED_METHODS, type HookedCall, isHooked } from './call-names.ts'
@@ -29,8 +30,10 @@ export interface CommandHookSet {
   readonly installationId?: string | null
   /** why none of them may run: then a call that one of them fits is refused */
   readonly refusal?: string
-  /** takes secrets out of what hooks say */
-  readonly redact: (text: string) => string
+  /** asked before each run: why the hook may not run any more */
+  readonly distrust?: (hook: ReadyHook) => Promise<string | null>
+  /** taken out of what hooks say */
+  readonly secrets: Secrets
 }
 
 /** A plugin for any number of sessions. */
@@ -140,18 +143,20 @@ class SessionHookSet {
 
   /** Null where nobody waits for it. */
   async #run(hook: ReadyHook, call: HookedCall, end: CallEnd | null, context: TapContext): Promise<HookAnswer | null> {
-    const { cwd, env, redact } = this.#set
+    const { cwd, env, secrets, distrust } = this.#set
     const { command, timeoutMs } = hook
     const start = { command, cwd, env, timeoutMs, input: hookInput(hook.event, call, end) }
+    const refuse = await distrust?.(hook)
+    if (refuse !== null && refuse !== undefined) return { refuse }
     if (hook.isAsync) {
       if (!this.#processes.detach(start)) context.log(`${hook.id} of ${this.#set.name} was left out: too many hooks of this session run`)
       return null
     }
     const ended = await this.#processes.run(start, context.signal)
     if (ended === null) return null
-    const answer = readAnswer(hook.event, { ...ended, stderr: redact(ended.stderr) })
-    if (answer.note !== undefined) context.note(redact(answer.note))
-    if (answer.message !== undefined) context.log(redact(answer.message))
+    const answer = readAnswer(hook.event, ended, secrets)
+    if (answer.note !== undefined) context.note(answer.note)
+    if (answer.message !== undefined) context.log(answer.message)
     if (answer.context !== undefined && answer.context !== '') context.addContext(answer.context)
     return answer
   }

@@ -1,0 +1,62 @@
+/** The words of a command line that may be paths: more than a shell would open, so that nothing that it opens is missed. */
+import { homedir } from 'node:os'
+import { type HookPlaces, placeVariables } from './hook-env.ts'
+
+/** Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them. */
+export function commandWords(command: string, places: HookPlaces): readonly string[] {
+  const variables = { ...placeVariables(places), PWD: places.folder, HOME: homedir(), ...assigned(command, places) }
+  const cut = wordsOf(filledIn(command, variables))
+  const words = new Set<string>()
+  for (const [at, word] of cut.entries()) {
+    words.add(word.startsWith('~/') ? homedir() + word.slice(1) : word)
+    // -f./rules.awk; --import=./x.mjs was cut at the sign
+    const glued = /^-\w(.+)$/s.exec(word)?.[1]
+    if (glued !== undefined) words.add(glued)
+    if (cut[at - 1] === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
+  }
+  return [...words].filter((text) => text !== '' && !text.includes('\0'))
+}
+
+/** `NAME=value` within the line: the value may hold the folder of a script. */
+function assigned(command: string, places: HookPlaces): Record<string, string> {
+  const found: Record<string, string> = Object.create(null) as Record<string, string>
+  const known = { ...placeVariables(places), PWD: places.folder, HOME: homedir() }
+  for (const [, name = '', value = ''] of command.matchAll(/(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|()]*)/g))
+    found[name] = filledIn(value.replace(/^(["'])(.*)\1$/s, '$2'), { ...known, ...found })
+  return found
+}
+
+/** `$NAME`, `${NAME}` and `${NAME:-…}` in all their forms; what is not known stays as it is. */
+function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
+  return text
+    .replaceAll('$(pwd)', variables['PWD'] ?? '')
+    .replace(/\$(?:\{(\w+)[^}]*\}|(\w+))/g, (written, braced: string | undefined, bare: string | undefined) => {
+      const name = braced ?? bare ?? ''
+      return Object.hasOwn(variables, name) ? (variables[name] ?? '') : written
+    })
+}
+
+/** What is in quotes is cut once more, for `bash -c "…"`. */
+function wordsOf(command: string): readonly string[] {
+  const words: string[] = []
+  let word = ''
+  let quote = ''
+  const end = (): void => {
+    if (word === '') return
+    words.push(word)
+    if (/[\s"'`;|&()<>=]/.test(word)) words.push(...word.split(/[\s"'`;|&()<>=]+/))
+    word = ''
+  }
+  for (let at = 0; at < command.length; at++) {
+    const char = command[at] as string
+    if (quote !== '') {
+      if (char === quote) quote = ''
+      else word += char
+    } else if (char === '"' || char === "'") quote = char
+    else if (char === '\\') word += command[++at] ?? ''
+    else if (/[\s`;|&()<>=]/.test(char)) end()
+    else word += char
+  }
+  end()
+  return words
+}

@@ -1,0 +1,131 @@
+// Ways around trust in a hooks file: scripts that its commands reach without a plain path, and scripts that change after the trust, also under a running session.
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import type { Session } from '../../../src/index.ts'
+import { memoryStore, openRuntime } from '../../../src/index.ts'
+import { placesOf } from '../../../src/plugins/command-hooks/hook-env.ts'
+import { readHookFile } from '../../../src/plugins/command-hooks/hook-file.ts'
+import { distrustOf, trustHooks } from '../../../src/plugins/command-hooks/hook-trust.ts'
+import { newFolder, writeHooks } from './kit.ts'
+
+const SERVER = fileURLToPath(new URL('../../ownership/server.mjs', import.meta.url))
+const subject = async (file: string) => ({ path: file, hooks: (await readHookFile(file)).hooks, places: placesOf(path.dirname(file)) })
+
+function put(folder: string, name: string, text = 'changed'): void {
+  const file = path.join(folder, name)
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+test.each([
+  ['after cd', 'cd scripts && ./guard.sh', 'scripts/guard.sh'],
+  ['after cd in a subshell of bash -c', `bash -c "cd ./scripts; sh guard.sh"`, 'scripts/guard.sh'],
+  ['an ending that the interpreter adds', 'node scripts/guard', 'scripts/guard.js'],
+  ['the main file of a folder', 'node ./scripts', 'scripts/index.js'],
+  ['the package of a folder', 'node ./scripts', 'scripts/package.json'],
+  ['a folder of Python', 'python3 scripts', 'scripts/__main__.py'],
+  ['a module of Python', 'python3 -m scripts.guard', 'scripts/guard.py'],
+  ['an option and its value in one', 'awk -f./scripts/guard.awk', 'scripts/guard.awk'],
+  ['an option with an equals sign', 'node --import=./scripts/guard.mjs -e 0', 'scripts/guard.mjs'],
+  ['a variable of the line', 'D=scripts; "$D"/guard.sh', 'scripts/guard.sh'],
+  ['a variable of another variable', 'D="$CLAUDE_PROJECT_DIR/scripts" G=$D/guard.sh; sh ${G}', 'scripts/guard.sh'],
+  ['a variable with a default', '"${CLAUDE_PROJECT_DIR:-.}"/scripts/guard.sh', 'scripts/guard.sh'],
+  ['the working directory', 'sh $PWD/scripts/guard.sh', 'scripts/guard.sh'],
+  ['the working directory, asked for', '"$(pwd)/scripts/guard.sh"', 'scripts/guard.sh'],
+  ['a pattern', 'for f in scripts/*.sh; do . "$f"; done', 'scripts/guard.sh'],
+  ['a list in braces', 'cat scripts/{guard,other}.sh | sh', 'scripts/guard.sh'],
+  ['a script that is sourced', 'source scripts/guard.sh; check', 'scripts/guard.sh'],
+  ['far behind in a long line', `${'true; '.repeat(300)}./scripts/guard.sh`, 'scripts/guard.sh'],
+  ['an assignment in front', 'MODE=x ./scripts/guard.sh', 'scripts/guard.sh'],
+  ['an escape', './scr\\ipts/guard.sh', 'scripts/guard.sh'],
+  ['quotes within a word', './scr"ip"ts/\'guard\'.sh', 'scripts/guard.sh'],
+])('trust is bound to %s: %s', async (_what, command, script) => {
+  const store = memoryStore()
+  const folder = newFolder()
+  put(folder, script, 'guards')
+  const file = writeHooks(folder, { PreToolUse: [{ command }] })
+  await trustHooks(store, await subject(file))
+  expect(await distrustOf(store, await subject(file))).toBeNull()
+  put(folder, script)
+  expect(await distrustOf(store, await subject(file))).toContain(script)
+  rmSync(path.join(folder, script))
+  expect(await distrustOf(store, await subject(file))).toContain(script)
+})
+
+test('a folder of the project that is a link to one outside: its scripts count', async () => {
+  const store = memoryStore()
+  const [folder, outside] = [newFolder(), newFolder()]
+  put(outside, 'guard.sh', 'guards')
+  symlinkSync(outside, path.join(folder, 'scripts'))
+  const file = writeHooks(folder, { PreToolUse: [{ command: './scripts/guard.sh' }] })
+  await trustHooks(store, await subject(file))
+  put(outside, 'guard.sh')
+  expect(await distrustOf(store, await subject(file))).toContain('guard.sh')
+})
+
+/** A session on a trusted hooks file with a real server; the hook is `sh guard.sh`. */
+async function trusted(folder: string, events: Parameters<typeof writeHooks>[1], act: (session: Session) => Promise<void>): Promise<void> {
+  const store = memoryStore()
+  const file = writeHooks(folder, events)
+  await trustHooks(store, await subject(file))
+  const config = path.join(folder, 'tapline.json')
+  const server = { command: process.execPath, args: [SERVER, 'A'], env: { LEDGER: path.join(folder, 'ledger') } }
+  const files = { ...server, defaultToolsApprovalMode: 'approve' }
+  writeFileSync(config, JSON.stringify({ mcpServers: { files }, hooks: [{ commandHooks: 'hooks.json' }] }))
+  await using runtime = await openRuntime({ config, store })
+  await using session = await runtime.openSession()
+  await act(session)
+}
+const CALL = { server: 'files', tool: 'write', arguments: { path: 'p' } }
+const DENIES = '#!/bin/sh\necho no >&2\nexit 2\n'
+
+test.each(['PreToolUse', 'PostToolUse'])(
+  'a script that changes under a running session is not run, whatever onFailure says: %s',
+  async (event) => {
+    const folder = newFolder()
+    put(folder, 'guard.sh', 'touch first\n')
+    const command = 'sh guard.sh'
+    await trusted(folder, { [event]: [{ command, onFailure: 'continue' }] }, async (session) => {
+      expect(await session.callTool(CALL)).toMatchObject({ outcome: 'completed' })
+      put(folder, 'guard.sh', 'touch second\n')
+      const outcome = await session.callTool(CALL)
+      expect(outcome).toMatchObject({ outcome: event === 'PreToolUse' ? 'refused' : 'result_withheld', code: 'CALL_REFUSED' })
+      expect(JSON.stringify(outcome)).toContain('changed while the session was open')
+      put(folder, 'guard.sh', 'touch first\n')
+      expect(await session.callTool(CALL)).toMatchObject({ outcome: 'completed' })
+    })
+    expect(existsSync(path.join(folder, 'first'))).toBe(true)
+    expect(existsSync(path.join(folder, 'second'))).toBe(false)
+  },
+)
+
+test('neither is one that nobody waits for, one that is taken away, or one that steps in front of the trusted one', async () => {
+  const folder = newFolder()
+  put(folder, 'guard.js', '')
+  put(folder, 'log.sh', 'touch first\n')
+  const events = { PreToolUse: [{ command: `${process.execPath} ./guard` }], PostToolUse: [{ command: 'sh log.sh', async: true }] }
+  await trusted(folder, events, async (session) => {
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'completed' })
+    put(folder, 'guard', 'require("fs").writeFileSync("second", "")')
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED' })
+    rmSync(path.join(folder, 'guard'))
+    rmSync(path.join(folder, 'guard.js'))
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED' })
+    put(folder, 'guard.js', '')
+    put(folder, 'log.sh', 'touch second\n')
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'result_withheld', code: 'CALL_REFUSED' })
+  })
+  expect(existsSync(path.join(folder, 'second'))).toBe(false)
+})
+
+test('a model that writes into the folder of its own guard does not get rid of it', async () => {
+  const folder = newFolder()
+  put(folder, 'guard.sh', DENIES)
+  await trusted(folder, { PreToolUse: [{ command: 'sh guard.sh' }] }, async (session) => {
+    put(folder, 'guard.sh', '#!/bin/sh\nexit 0\n')
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED', sent: 'no' })
+  })
+  expect(existsSync(path.join(folder, 'ledger')) ? readFileSync(path.join(folder, 'ledger'), 'utf8') : '').not.toContain('tools/call')
+})
