@@ -4,7 +4,7 @@ import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { JsonObject } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
 import { OWNERSHIP_KEYS } from '../../ownership-keys.ts'
-import type { Secrets } from '../../secrets.ts'
+import { Secrets } from '../../secrets.ts'
 import { answerText } from './answer-text.ts'
 import type { HookEvent } from './definition.ts'
 
@@ -60,7 +60,7 @@ const NO_REASON = 'no reason given'
 class BadOutput extends Error {}
 
 /** With the secrets taken out of everything but new arguments. Throws TapProblem: HOOK_FAILED, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
-export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets): HookAnswer {
+export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets = new Secrets()): HookAnswer {
   try {
     const { rewrite, result, ...texts } = readEnd(event, { ...end, stderr: secrets.redact(end.stderr) }, secrets)
     return {

@@ -23,7 +23,6 @@ test.each<[string, string, string, number?]>([
   ['standard error', 'PreToolUse', '', 2],
   ['standard error of a crash', 'PreToolUse', '', 3],
   ['an answer for a person', 'PermissionRequest', specific('PermissionRequest', `"decision":{"behavior":"deny","message":"${IN_JSON}"}`)],
-  ['PermissionRequest', specific('PermissionRequest', `"decision":{"behavior":"allow","message":"${IN_JSON}"}`)],
   ['a reason after the call', 'PostToolUse', `{"decision":"block","reason":"${IN_JSON}"}`],
   ['what the model is told after the call', 'PostToolUse', specific('PostToolUse', `"additionalContext":"${IN_JSON}"`)],
   ['a result', 'PostToolUse', specific('PostToolUse', `"updatedToolOutput":{"content":[{"type":"text","text":"${IN_JSON}"}]}`)],
