@@ -5,8 +5,8 @@ import type { HookPlugin } from '../../hooks/plugin.ts'
 import type { Store } from '../../storage/store.ts'
 import type { HookFile, ReadyHook } from './definition.ts'
 import { hookEnv, placesInPackage } from './hook-env.ts'
-import { hookRedaction } from './hook-redaction.ts'
-import { distrustOf } from './hook-trust.ts'
+import { hookSecrets } from './hook-redaction.ts'
+import { distrustOf, scriptWatch } from './hook-trust.ts'
 import { commandHooksPlugin } from './plugin.ts'
 
 /** One hooks file of one installation of a package. */
@@ -34,7 +34,7 @@ export async function packageHookPlugin(hooks: PackageHooks, store: Store): Prom
     cwd: folder,
     env: hookEnv(placesInPackage(folder, root, { project: cwd, data }), []),
     installationId,
-    redact: hookRedaction([]),
+    secrets: hookSecrets([]),
   }
   if (read === null)
     return commandHooksPlugin({
@@ -43,8 +43,11 @@ export async function packageHookPlugin(hooks: PackageHooks, store: Store): Prom
       refusal: `the hooks of the plugin package ${pluginId} cannot be read (${problem})`,
     })
   if (read.hooks.length === 0) return null
-  const why = await distrustOf(store, { path: file, hooks: read.hooks, places: placesInPackage(folder, root) })
-  if (why === null) return commandHooksPlugin({ ...set, hooks: read.hooks })
+  const subject = { path: file, hooks: read.hooks, places: placesInPackage(folder, root) }
+  // before trust is looked up: what changes in between has changed
+  const distrust = await scriptWatch(subject)
+  const why = await distrustOf(store, subject)
+  if (why === null) return commandHooksPlugin({ ...set, hooks: read.hooks, distrust })
   return commandHooksPlugin({
     ...set,
     hooks: read.hooks,

@@ -114,6 +114,8 @@ test('neither is one that nobody waits for, one that is taken away, or one that 
     rmSync(path.join(folder, 'guard.js'))
     expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED' })
     put(folder, 'guard.js', '')
+    // nobody waited for the first one, which is to have read its script
+    await expect.poll(() => existsSync(path.join(folder, 'first')), { timeout: 20_000 }).toBe(true)
     put(folder, 'log.sh', 'touch second\n')
     expect(await session.callTool(CALL)).toMatchObject({ outcome: 'result_withheld', code: 'CALL_REFUSED' })
   })
