@@ -9,6 +9,7 @@ import { SERVERS_KEY } from './arena.ts'
 import type { CheckedCall } from './finding.ts'
 import type { Findings } from './findings.ts'
 import { cleanPrototypes } from './prototypes.ts'
+import { threadNow } from './run-delay.ts'
 import { pluginScope } from './scope.ts'
 import type { Scope } from './scope.ts'
 import { trackedCall, trackedJson } from './tracked.ts'
@@ -115,15 +116,15 @@ export class WatchedPlugin implements HookPlugin {
     let waited = 0
     let last: unknown
     const watchedNext = (...args: unknown[]): Promise<unknown> => {
-      const since = performance.now()
+      const since = threadNow()
       // what happens in there is not the plugin's
       const answer = pluginScope.exit(() => next(...args)) as Promise<unknown>
       answer.then(
         (result) => {
-          waited += performance.now() - since
+          waited += threadNow() - since
           last = result
         },
-        () => (waited += performance.now() - since),
+        () => (waited += threadNow() - since),
       )
       if (!host.isTracking) return answer
       const tracked = answer.then((result) => trackedJson(result, this.#written(tap, 'mutates_result')))
@@ -147,13 +148,13 @@ export class WatchedPlugin implements HookPlugin {
     tap.reachedBy ??= host.label
     const invocation: Invocation = { tap, isPending: true }
     host.entered(tap, invocation, (call as { readonly id: string }).id)
-    const started = performance.now()
+    const started = threadNow()
     let syncMs = 0
     const settle = (): void => {
       invocation.isPending = false
       this.#polluted(tap)
       if (!isSerial || !host.isSerial) return
-      const own = performance.now() - started - waited()
+      const own = threadNow() - started - waited()
       tap.ownMs.push(own)
       tap.totalMs += own
       // what it did after an await may be longer than what it did before
@@ -163,11 +164,11 @@ export class WatchedPlugin implements HookPlugin {
     try {
       value = pluginScope.run(this.#scope(tap.hook, tap.tap), fn)
     } catch (error) {
-      syncMs = performance.now() - started
+      syncMs = threadNow() - started
       settle()
       throw error
     }
-    syncMs = performance.now() - started
+    syncMs = threadNow() - started
     tap.syncMs += syncMs
     this.#polluted(tap)
     if (!types.isPromise(value)) {
@@ -194,7 +195,7 @@ export class WatchedPlugin implements HookPlugin {
       const moved = (error as { readonly code?: unknown } | null)?.code === 'HOOK_CHANGED_OWNER'
       findings.add(moved ? 'moves_owner' : 'throws', tap, `${moved ? '' : 'threw '}${messageOf(error)}`, this.#host.call)
     }
-    const started = performance.now()
+    const started = threadNow()
     try {
       const value = pluginScope.run(this.#scope('settled', tap.tap), () => fn(event))
       if (types.isPromise(value)) value.then(() => (invocation.isPending = false), failed)
@@ -207,7 +208,7 @@ export class WatchedPlugin implements HookPlugin {
       failed(error)
       throw error
     } finally {
-      if (this.#host.isSerial) tap.turn(performance.now() - started, findings, this.#host.label, this.#host.call)
+      if (this.#host.isSerial) tap.turn(threadNow() - started, findings, this.#host.label, this.#host.call)
     }
   }
 
@@ -250,4 +251,4 @@ export class WatchedPlugin implements HookPlugin {
 
 const PINNED_NOW = 1_750_000_000_000
 /** a loop that waits for a time to come must end */
-const stillFor = (ms: number): number => (ms > 50 ? Math.round(ms) : 0)
+const stillFor = (ms: number): number => (ms > 500 ? Math.round(ms) : 0)
