@@ -2,23 +2,11 @@
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { PipelineHook } from './outcome.ts'
+import { SHADOW_EFFECTS } from './shadow-effects.ts'
 import type { CallTrace, ShadowEffect, ShadowSummary, TapTrace, TraceNote } from './trace.ts'
 
 type Approval = NonNullable<CallTrace['approval']>
 
-const GRAVEST_FIRST: readonly ShadowEffect[] = [
-  'violated',
-  'failed',
-  'refused',
-  'asked',
-  'allowed',
-  'answered',
-  'repeated',
-  'changed_result',
-  'rewritten',
-  'metadata',
-  'context',
-]
 const NONE: readonly ShadowSummary[] = Object.freeze([])
 
 /** Written by the core while the call runs; read once, when it is over. */
@@ -90,6 +78,6 @@ export class TraceRecorder {
 const summaries = (all: ReadonlyMap<string, ReadonlySet<ShadowEffect>>): readonly ShadowSummary[] =>
   Object.freeze(
     [...all].map(([plugin, effects]) =>
-      Object.freeze({ plugin, wouldHave: Object.freeze(GRAVEST_FIRST.filter((one) => effects.has(one))) }),
+      Object.freeze({ plugin, wouldHave: Object.freeze(SHADOW_EFFECTS.filter((one) => effects.has(one))) }),
     ),
   )

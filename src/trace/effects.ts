@@ -2,20 +2,6 @@
 import type { ShadowEffect, TapTrace } from '../hooks/trace.ts'
 import type { CallRecord } from './records.ts'
 
-/** Gravest first. */
-export const EFFECTS: readonly ShadowEffect[] = [
-  'violated',
-  'failed',
-  'refused',
-  'asked',
-  'allowed',
-  'answered',
-  'repeated',
-  'changed_result',
-  'rewritten',
-  'metadata',
-]
-
 /** One plugin in one call. */
 export interface PluginEffects {
   readonly plugin: string

@@ -1,7 +1,8 @@
 /** Counts what one hook plugin did, or would have done. */
 import type { KeyJson } from '../servers/key.ts'
 import { Durations } from './durations.ts'
-import { EFFECTS, stops, wasStopped } from './effects.ts'
+import { SHADOW_EFFECTS } from '../hooks/shadow-effects.ts'
+import { stops, wasStopped } from './effects.ts'
 import type { PluginEffects } from './effects.ts'
 import type { CallRecord } from './records.ts'
 import type { EffectCounts, PluginReport } from './rollout-report.ts'
@@ -98,7 +99,7 @@ export class PluginCount {
 
 /** Gravest first; words of later versions at the end. */
 function inOrder(counts: EffectCounts): EffectCounts {
-  const known = EFFECTS.filter((effect) => counts[effect] !== undefined)
-  const rest = Object.keys(counts).filter((effect) => !(EFFECTS as readonly string[]).includes(effect))
+  const known = SHADOW_EFFECTS.filter((effect) => counts[effect] !== undefined)
+  const rest = Object.keys(counts).filter((effect) => !(SHADOW_EFFECTS as readonly string[]).includes(effect))
   return Object.fromEntries([...known, ...rest].map((effect) => [effect, counts[effect] as number]))
 }

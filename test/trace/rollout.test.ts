@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CallRecord, TraceRecord } from '../../src/index.ts'
 import { Durations } from '../../src/trace/durations.ts'
-import { EFFECTS } from '../../src/trace/effects.ts'
+import { SHADOW_EFFECTS } from '../../src/hooks/shadow-effects.ts'
 import { Rollout } from '../../src/trace/rollout.ts'
 import type { RolloutReport } from '../../src/trace/rollout-report.ts'
 import { call, misfit, OWNER, session, tap } from './kit.ts'
@@ -104,7 +104,7 @@ test('names that objects have by themselves are counted as any other', () => {
 
 test('whatever the calls are: each counts once for each effect or as nothing, and the shares are shares', () => {
   const record = fc.record({
-    wouldHave: fc.uniqueArray(fc.constantFrom(...EFFECTS)),
+    wouldHave: fc.uniqueArray(fc.constantFrom(...SHADOW_EFFECTS)),
     outcome: fc.constantFrom<CallRecord['outcome']>('completed', 'refused', 'server_failed', 'no_approver', 'timed_out'),
     tool: fc.string(),
   })
@@ -114,7 +114,7 @@ test('whatever the calls are: each counts once for each effect or as nothing, an
         call('s', `s.${index}`, { taps: [tap('p', 'none')], shadow: [{ plugin: 'p', wouldHave }] }, { outcome, tool }),
       )
       const [plugin] = reportOf([session('s', true), ...calls]).plugins
-      for (const effect of EFFECTS)
+      for (const effect of SHADOW_EFFECTS)
         expect(plugin?.effects[effect] ?? 0).toBe(all.filter(({ wouldHave }) => wouldHave.includes(effect)).length)
       expect(plugin?.nothing).toBe(all.filter(({ wouldHave }) => wouldHave.length === 0).length)
       expect(plugin?.tools.reduce((sum, one) => sum + one.calls, 0)).toBe(all.length)
