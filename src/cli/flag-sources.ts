@@ -53,6 +53,17 @@ export async function evaluateFlags(
   }
 }
 
+/** A source that should have a say and has none. One that cannot be used at all has told so itself. */
+function failedSource({ flag, statements, details }: EvaluatedFlag): readonly Diagnostic[] {
+  return statements
+    .filter(({ errorCode }) => errorCode !== undefined && errorCode !== 'FLAG_NOT_FOUND' && errorCode !== 'PROVIDER_NOT_READY')
+    .map(({ source, errorCode, errorMessage }) => ({
+      code: 'flag_provider_failed',
+      severity: 'warning',
+      message: `the ${source} has no say in ${flag.name}, which is ${String(details.value)} (${details.source}): ${errorMessage ?? errorCode}`,
+    }))
+}
+
 /** The flags of the configuration of a command line; without a configuration those of Tapline. Throws FLAG_… and CONFIG_…. */
 export async function readFlags(context: CliContext): ReturnType<typeof evaluateFlags> {
   const loaded = await readConfiguration(context).then(
@@ -62,5 +73,8 @@ export async function readFlags(context: CliContext): ReturnType<typeof evaluate
       throw error
     },
   )
-  return evaluateFlags(context, loaded)
+  const { flags, diagnostics } = await evaluateFlags(context, loaded)
+  // a flag file in a project file that was only found has no say, and this is where people wonder why
+  const ignored = loaded?.diagnostics.filter(({ code, message }) => code === 'ignored_key' && message.startsWith('"flags"')) ?? []
+  return { flags, diagnostics: [...ignored, ...diagnostics, ...flags.flatMap(failedSource)] }
 }

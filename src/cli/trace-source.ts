@@ -69,7 +69,11 @@ export class TraceSource {
     } catch (cause) {
       interrupt.signal.throwIfAborted()
       const { code, message } = cause as NodeJS.ErrnoException
-      throw new TaplineError('TRACE_UNREADABLE', `the trace file ${file} cannot be read: ${code ?? message}`, { cause })
+      throw new TaplineError(
+        'TRACE_UNREADABLE',
+        `the trace file ${file} cannot be read: ${code === 'ENOENT' ? 'it is not there' : (code ?? message)}`,
+        { cause },
+      )
     } finally {
       interrupt.signal.removeEventListener('abort', stop)
     }

@@ -9,9 +9,7 @@ import type { Peer } from './peer.ts'
 import { createPeer } from './peer.ts'
 import { printable } from './printable.ts'
 import type { ServerRequestHandler } from './server-request.ts'
-
-/** Lines of stderr that a message shows; all that are kept are in `data.stderr`. */
-const SHOWN_LINES = 5
+import { tellingLines } from './telling-lines.ts'
 
 export interface RunOptions {
   /** display form of the key */
@@ -123,7 +121,7 @@ export class ServerRun {
 
   /** `; last lines of stderr: …`, or nothing. */
   get lastWords(): string {
-    const lines = this.stderr.slice(-SHOWN_LINES).map((line) => printable(line, 200))
+    const lines = tellingLines(this.stderr).map((line) => printable(line, 200))
     return lines.length === 0 ? '' : `; last lines of stderr: ${lines.join(' | ')}`
   }
 

@@ -20,20 +20,22 @@ export class FlagRegistry implements Iterable<Flag> {
     Object.freeze(this)
   }
 
-  /** A flag that a hook entry names. One of that name with the same values and the same default is shared; throws FLAG_BAD_VALUE for any other. */
-  declare(flag: Flag): void {
+  /** A flag that a hook entry names. One of that name with the same values and the same default is shared; throws FLAG_BAD_VALUE for any other; `where` is the place that names it. */
+  declare(flag: Flag, where?: string): void {
     const other = this.#flags.get(flag.name)
     if (other === undefined) return this.#add(flag)
+    const place = where === undefined ? {} : { where }
     const values = new Set(other.variants)
     if (values.size !== flag.variants?.length || !flag.variants.every((value) => values.has(value)))
       throw new TaplineError('FLAG_BAD_VALUE', `the flag "${flag.name}" is defined with other values than ${allowedValues(flag)}`, {
         remedy: 'Name another flag, or define it with these variants.',
+        ...place,
       })
     if (other.default !== flag.default)
       throw new TaplineError(
         'FLAG_BAD_VALUE',
         `the flag "${flag.name}" has two defaults, ${JSON.stringify(other.default)} and ${JSON.stringify(flag.default)}`,
-        { remedy: 'Give it the same default wherever it is named, or name two flags.' },
+        { remedy: 'Give it the same default wherever it is named, or name two flags.', ...place },
       )
   }
 

@@ -1,15 +1,12 @@
 /** A text file that is looked at again and again: edited in place, replaced by rename, or swapped behind a link. */
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { messageOf } from '../errors.ts'
+import { flagFileProblem, flagText } from './flag-text.ts'
 
 /** ms between two looks. Notices of the system only bring a look forward: they miss links, some disks, and what happens above the folder. */
 const LOOK_MS = 250
-
-/** Bytes that a file may have. */
-const MOST_BYTES = 16 * 1024 * 1024
 
 /** What becomes of a file. */
 export interface WatchedFileEvents {
@@ -64,11 +61,9 @@ export class WatchedFile {
       const found = await stat(this.#path, { bigint: true })
       state = [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ')
       if (state === this.#seen) return
-      if (!found.isFile()) throw new Error('it is not a file')
-      if (found.size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`)
-      text = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(this.#path))
+      text = await flagText(this.#path, found)
     } catch (error) {
-      state = problemOf(error)
+      state = flagFileProblem(error)
       if (state === this.#seen || this.#closed) return
     }
     if (this.#closed) return
@@ -89,11 +84,4 @@ export class WatchedFile {
       // no such folder yet, or no watches left: the timer looks all the same
     }
   }
-}
-
-function problemOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : null
-  if (code === 'ENOENT') return 'it is not there'
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8'
-  return messageOf(error)
 }

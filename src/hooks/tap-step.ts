@@ -79,7 +79,7 @@ export class TapStep {
       return
     }
     this.#settle(run, view, started)
-    this.trace(run, decision, started)
+    this.trace(run, decision, started, decision === 'ask' ? run.votes?.at(-1)?.text : undefined)
   }
 
   /** Lets the call end with the error of this tap, or go on where the tap's failure may be ignored. Ownership is never ignored. */

@@ -1,6 +1,7 @@
 /** Puts one question to the session's approver, within a limit of its own, and reads the answer strictly. */
 import type { ErrorDetails } from '../errors.ts'
 import { messageOf, TaplineError } from '../errors.ts'
+import type { Vote } from '../hooks/call-run.ts'
 import type { ApprovalQuestion } from '../servers/approval-question.ts'
 import { answerWithin, WithdrawnError } from './answer-within.ts'
 import { type ApprovalAnswer, readAnswer } from './approver.ts'
@@ -84,13 +85,20 @@ async function remember(
 
 /** What can be done where nobody can be asked. */
 function hint(run: PipelineRun): ErrorDetails {
+  if (askedBy(run))
+    return { remedy: 'Give the session an approver (on the command line: a terminal, or --approve); no mode answers what a plugin asks.' }
   const trust = untrustedRemedy(run)
   return trust === null ? {} : { remedy: `Give the session an approver (on the command line: a terminal, or --approve), or ${trust}` }
 }
 
+/** The first tap that wants a person. */
+const askedBy = ({ votes }: PipelineRun): Vote | undefined => votes?.find(({ kind }) => kind === 'ask')
+
 /** Why anybody is asked. */
 function why(run: PipelineRun): string {
   const { entry, question } = run.sealed
+  const vote = askedBy(run)
+  if (vote) return `: tap "${vote.tap}" of plugin "${vote.plugin}" asks${vote.text === undefined ? '' : ` ${JSON.stringify(vote.text)}`}`
   if (question === null) return ''
   const { trustAnnotations } = entry.registration.policy
   return ` (approval mode ${question.mode}${question.mode === 'prompt' || trustAnnotations ? '' : '; what its server says of the tool is not believed'})`

@@ -62,8 +62,11 @@ export function modeFlag({ flag, default: otherwise }: ModeFlag): Flag<PluginMod
 }
 
 /** Declares the flags that entries of a configuration name. Throws FLAG_BAD_VALUE for one that is declared otherwise already. */
-export function declareModeFlags(registry: FlagRegistry, hooks: readonly { readonly mode: PluginMode | ModeFlag }[]): void {
-  for (const { mode } of hooks) if (typeof mode === 'object') registry.declare(modeFlag(mode))
+export function declareModeFlags(
+  registry: FlagRegistry,
+  hooks: readonly { readonly mode: PluginMode | ModeFlag; readonly where: string }[],
+): void {
+  for (const { mode, where } of hooks) if (typeof mode === 'object') registry.declare(modeFlag(mode), where)
 }
 
 function checkedFlag(flag: Flag<PluginMode>): Flag<PluginMode> {

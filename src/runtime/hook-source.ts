@@ -7,12 +7,15 @@ import type { PluginMode } from '../plugin-mode.ts'
 export type HookSourceParts = {
   readonly filter: TapFilter
   readonly mode: PluginMode | Flag<PluginMode>
+  /** the place of its entry; left out for one from code */
+  readonly where?: string
 } & ({ readonly plugin: HookPlugin } | { readonly module: string; readonly load: () => Promise<HookPlugin> })
 
 /** One entry of `hooks`. */
 export class HookSource {
   readonly filter: TapFilter
   readonly mode: PluginMode | Flag<PluginMode>
+  readonly where: string | undefined
   /** what somebody has set for every session that is opened from now on */
   override: PluginMode | null = null
   readonly #module: string
@@ -23,6 +26,7 @@ export class HookSource {
   constructor(parts: HookSourceParts) {
     this.filter = parts.filter
     this.mode = parts.mode
+    this.where = parts.where
     this.#plugin = 'plugin' in parts ? parts.plugin : null
     this.#module = 'plugin' in parts ? '' : parts.module
     this.#load = 'plugin' in parts ? null : parts.load

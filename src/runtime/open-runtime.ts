@@ -146,6 +146,7 @@ async function loadSource(module: HookModule, loading: HookLoading): Promise<Hoo
     load: () => loadHookPlugin(module, loading),
     filter: filterOf(module),
     mode: typeof mode === 'object' ? modeFlag(mode) : mode,
+    where: module.where,
   })
   if (mode === 'enforce') await source.load()
   else if (mode !== 'off') await source.load().catch(() => {})

@@ -36,7 +36,7 @@ export class PluginModes {
 
   /** For sessions that are opened later. Throws FLAG_BAD_VALUE where its flag is declared otherwise already. */
   add(source: HookSource): Disposable {
-    if (source.flag !== null) this.#registry.declare(source.flag)
+    if (source.flag !== null) this.#registry.declare(source.flag, source.where)
     this.#sources.push(source)
     return {
       [Symbol.dispose]: () => {

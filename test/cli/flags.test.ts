@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { rollout } from '../flags/flag-file.ts'
 import { Place } from './tapline.ts'
@@ -71,7 +72,8 @@ test('flags simulate: shares and bars; mistakes of the file have a place', { tim
   await at.write('broken.json', '{"flags":{"a":{"state":"ENABLED","variants":{"x":1}},}}')
   const failures = [
     [['broken.json'], 2, /broken\.json:1:\d+: the flag file cannot be used/],
-    [['none.json'], 2, /none\.json cannot be read/],
+    [['none.json'], 2, /none\.json cannot be read: it is not there \(CONFIG_NOT_FOUND\)/],
+    [['.'], 2, /cannot be read: it is a folder \(CONFIG_INVALID\)/],
     [['flags.json', 'multi_environment'], 2, /has no flag "multi_environment": did you mean "multi_environment_mcp"/],
     [['flags.json', '--keys', '0'], 2, /from 1 to 1000000/],
   ] as const
@@ -86,4 +88,41 @@ test('config check reports a flag file that cannot be used', { timeout: LIMIT },
   await at.write('c.json', { flags: { flagd: 'flags.json' } })
   const { status, json } = await at.run(['config', 'check', '--json', '--config', 'c.json'])
   expect([status, json.diagnostics]).toEqual([2, [expect.objectContaining({ code: 'flag_file_unusable', where: at.path('flags.json') })]])
+})
+
+test.runIf(process.platform !== 'win32')('flags simulate does not wait for a pipe', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  execFileSync('mkfifo', [at.path('pipe.json')])
+  const { status, stderr } = await at.run(['flags', 'simulate', 'pipe.json'])
+  expect([status, stderr]).toEqual([2, expect.stringContaining('it is not a file (CONFIG_INVALID)')])
+})
+
+test('flags says why a flag file has no say: of a file that was only found, or a value that is none', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  const mode = (value: string): object => ({ state: 'ENABLED', variants: { all: value }, defaultVariant: 'all' })
+  await at.write('flags.json', { flags: { guard: mode('shadw') } })
+  const file = { flags: { flagd: 'flags.json' }, hooks: [{ module: './guard.mjs', mode: { flag: 'guard', default: 'enforce' } }] }
+  await at.write('tapline.json', file)
+  const named = await at.run(['flags', 'explain', 'guard', '--config', 'tapline.json'])
+  expect([named.status, named.stdout]).toEqual([0, expect.stringContaining('guard = enforce')])
+  expect(named.stderr).toMatch(/^warning: the provider has no say in guard, which is enforce \(default\): "shadw" is not one of/)
+  await at.run(['trust'])
+  const found = await at.run(['flags'])
+  expect([found.status, found.stderr]).toEqual([0, expect.stringMatching(/^warning: .*tapline\.json:1:\d+: "flags" in .* is ignored/)])
+})
+
+test('config check: a mode flag that is named with two defaults, or is no mode, has a place', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  await at.write('guard.mjs', '')
+  const entry = (flag: string, otherwise: string): object => ({ module: './guard.mjs', mode: { flag, default: otherwise } })
+  for (const hooks of [
+    [entry('guard', 'shadow'), entry('guard', 'enforce')],
+    [entry('guard', 'shadow'), entry('multi_environment_mcp', 'shadow')],
+  ]) {
+    const text = JSON.stringify({ hooks })
+    const where = await at.write('c.json', text)
+    const { status, json } = await at.run(['config', 'check', '--json', '--config', 'c.json'])
+    const place = `${where}:1:${text.lastIndexOf('{"module"') + 1}`
+    expect([status, json.diagnostics]).toEqual([2, [expect.objectContaining({ code: 'FLAG_BAD_VALUE', where: place })]])
+  }
 })

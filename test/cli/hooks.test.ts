@@ -12,11 +12,12 @@ test('hooks check: nothing found, something found, and no plugin at all', async 
   await place.write('good.mjs', module('() => undefined'))
   await place.write('bad.mjs', `export default ({ word }) => ({ name: 'bad', apply({ hooks }) { hooks.resolve.tap('t', () => word) } })`)
   await place.write('none.mjs', 'export const a = 1\n')
-  const [good, bad, none, missing, options] = await Promise.all([
+  const [good, bad, none, missing, file, options] = await Promise.all([
     place.run(['hooks', 'check', 'good.mjs', '--calls', '50', '--json']),
     place.run(['hooks', 'check', './bad.mjs', '--calls', '50', '--seed', '7', '--options', '{"word":"x"}']),
     place.run(['hooks', 'check', 'none.mjs', '--json']),
     place.run(['hooks', 'check', 'no-such-package']),
+    place.run(['hooks', 'check', 'goood.mjs']),
     place.run(['hooks', 'check', 'good.mjs', '--options', '[]']),
   ])
   expect(good.json).toMatchObject({ ok: true, findings: [], plugin: 'checked', taps: [{ hook: 'approve', tap: 't' }], seed: 1 })
@@ -27,7 +28,9 @@ test('hooks check: nothing found, something found, and no plugin at all', async 
   expect(bad.stdout).toMatch(/\n {2}do: Return .*\n\nbad: 1 error, 0 warnings \(\d+ calls, 1 taps, seed 7\)\n$/)
   expect(bad.status).toBe(1)
   expect(none.json.error).toMatchObject({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining('has no default export') })
-  expect([none.status, missing.status, options.status]).toEqual([2, 2, 2])
+  expect([none.status, missing.status, file.status, options.status]).toEqual([2, 2, 2, 2])
+  // a file that is not there is not looked for among packages
+  expect(file.stderr).toMatch(/goood\.mjs does not exist \(HOOK_BAD_PLUGIN\)\nCorrect the path/)
   expect(missing.stderr).toContain('HOOK_BAD_PLUGIN')
   expect(options.stderr).toContain('--options is no JSON object')
 })
@@ -85,4 +88,19 @@ test('hooks init: overwrites nothing, and names a package as npm does', async ()
   expect(readFileSync(place.path('full/notes.txt'), 'utf8')).toBe('mine')
   expect(named.json).toMatchObject({ name: 'my-guard', files: expect.arrayContaining(['package.json', 'src/plugin.js']) })
   expect(JSON.parse(readFileSync(place.path('deep/Guards/package.json'), 'utf8'))).toMatchObject({ name: 'my-guard', type: 'module' })
+})
+
+test.runIf(process.platform === 'linux')('hooks init ends where no folder can be made', async () => {
+  await using place = await Place.make()
+  // the system says of every new folder here that its parent is not there
+  const { status, stderr } = await place.run(['hooks', 'init', '/proc/tapline-guard'])
+  expect([status, stderr]).toEqual([2, expect.stringContaining('/proc/tapline-guard cannot be written')])
+})
+
+test('hooks list does not say that there are none where a file cannot be read', async () => {
+  await using place = await Place.make()
+  await place.write('hooks.json', '{"hooks": ')
+  await place.write('c.json', { hooks: [{ commandHooks: 'hooks.json' }] })
+  const { status, stderr } = await place.run(['hooks', 'list', '--config', 'c.json'])
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^error: .*hooks\.json:1:\d+: the JSON is broken/)])
 })

@@ -69,6 +69,9 @@ test('people are told whether anything was sent, what to do, and who was meant',
   )
   expect(outcomeNote(outcomes().timed_out, paint)).toContain('may have run')
   expect(outcomeNote(outcomes().completed, paint)).toBe('')
+  expect(outcomeNote({ ...outcomes().completed, additionalContext: ['a\u001b', 'b'] }, paint)).toBe(
+    'for the model: a\\u001b\nfor the model: b',
+  )
   expect(outcomeNote({ ...outcomes().completed, result: { content: [], isError: true } }, paint)).toContain(
     'the tool answered with an error',
   )

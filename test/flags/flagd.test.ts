@@ -214,7 +214,7 @@ describe('a flag file that changes', () => {
   })
 
   test.each([
-    ['a folder', (file: string) => mkdir(file), 'it is not a file'],
+    ['a folder', (file: string) => mkdir(file), 'it is a folder'],
     ['no UTF-8', (file: string) => writeFile(file, Buffer.from([0xff, 0xfe, 0x00])), 'it is not UTF-8'],
   ])('that is %s', async (_what, make, words) => {
     await using at = await flagFolder()

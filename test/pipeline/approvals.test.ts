@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ToolAnnotations } from '../../src/plugin.ts'
+import { ask } from '../../src/plugin.ts'
 import type { ApprovalAnswer } from '../../src/runtime/types.ts'
 import type { ApprovalMode } from '../../src/servers/definition.ts'
 import type { ApprovalPolicy, PermissionProfile } from '../../src/servers/environment.ts'
@@ -274,6 +275,24 @@ describe('the person', () => {
       sent: 'no',
       remedy: expect.stringContaining('approver'),
     })
+  })
+
+  test('no approver where a plugin asks: who asks what, and no advice that would not help', async () => {
+    const asks = plugin(({ hooks }) => hooks.approve.tap('long', () => ask('really 100 notes?')))
+    await using t = await openTestRuntime({
+      threadWide: { s: { tools: { run: {} } } },
+      session: { approver: null },
+      hooks: [asks],
+    })
+    const outcome = await t.callTool(REQUEST, { trace: true })
+    expect(outcome).toMatchObject({
+      code: 'CALL_NO_APPROVER',
+      message: expect.stringMatching(/: tap "long" of plugin ".*" asks "really 100 notes\?", and nobody/),
+      remedy: expect.not.stringContaining('mode of the tool to'),
+      trace: { taps: [{ decision: 'ask', reason: 'really 100 notes?' }] },
+    })
+    // the question is for people; the model is told what it always is
+    expect(outcome.forModel.text).not.toContain('100')
   })
 
   test('nobody answers: a code of its own, and the late answer is dropped', async () => {

@@ -1,7 +1,7 @@
 /** `tapline flags simulate`: how a flag file would split so many users, before anybody gets it. */
-import { readFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { messageOf, TaplineError } from '../../errors.ts'
+import { TaplineError } from '../../errors.ts'
 import { nearest } from '../../nearest.ts'
 import { VERSION } from '../../version.ts'
 import type { CliContext } from '../context.ts'
@@ -20,10 +20,18 @@ export async function run(
 ): Promise<number> {
   if (keys < 1 || keys > MOST_KEYS) throw new TaplineError('CLI_USAGE', `--keys ${keys}: it is a number from 1 to ${MOST_KEYS}`)
   const path = resolve(cwd, file)
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new TaplineError('CONFIG_NOT_FOUND', `the flag file ${path} cannot be read: ${messageOf(error)}`, { cause: error, where: path })
-  })
-  const [{ readFlagdSet }, { simulateFlag }] = await Promise.all([import('../../flags/flagd-set.ts'), import('../../flags/simulate.ts')])
+  const [{ readFlagdSet }, { flagFileProblem, flagText }, { simulateFlag }] = await Promise.all([
+    import('../../flags/flagd-set.ts'),
+    import('../../flags/flag-text.ts'),
+    import('../../flags/simulate.ts'),
+  ])
+  const text = await stat(path)
+    .then((found) => flagText(path, found))
+    .catch((cause: NodeJS.ErrnoException) => {
+      const code = cause.code === 'ENOENT' ? 'CONFIG_NOT_FOUND' : 'CONFIG_INVALID'
+      const message = `the flag file ${path} cannot be read: ${flagFileProblem(cause)}`
+      throw new TaplineError(code, message, { cause, where: path, remedy: 'Name a file with a flagd definition.' })
+    })
   const set = await readFlagdSet(text)
   if ('problem' in set) {
     const where = set.line === undefined ? path : `${path}:${set.line}:${set.column}`
@@ -35,7 +43,13 @@ export async function run(
       flag,
       set.flags.map(({ name }) => name),
     )
-    throw new TaplineError('FLAG_UNKNOWN', `${path} has no flag ${JSON.stringify(flag)}${near === null ? '' : `: did you mean "${near}"?`}`)
+    throw new TaplineError(
+      'FLAG_UNKNOWN',
+      `${path} has no flag ${JSON.stringify(flag)}${near === null ? '' : `: did you mean "${near}"?`}`,
+      {
+        remedy: set.flags.length === 0 ? 'The file has no flags.' : `It has ${set.flags.map(({ name }) => name).join(', ')}.`,
+      },
+    )
   }
   const flags = chosen.map((one) => simulateFlag(set, one, keys, { version: VERSION }))
   await out.result({ json: () => simulationJson(path, keys, flags), text: (paint) => simulationText(keys, flags, paint) })

@@ -50,7 +50,8 @@ export async function run(context: CliContext, target: string, given: HooksCheck
 /** A file where there is one, else a package. */
 function moduleOf(target: string, cwd: string): Pick<HookModuleSpec, 'module' | 'kind'> {
   const file = path.resolve(cwd, target)
-  const isFile = /^\.{0,2}[/\\]/.test(target) || path.isAbsolute(target) || existsSync(file)
+  // no package ends like a module
+  const isFile = /^\.{0,2}[/\\]|\.[cm]?[jt]s$/.test(target) || path.isAbsolute(target) || existsSync(file)
   return isFile ? { module: file, kind: 'path' } : { module: target, kind: 'package' }
 }
 

@@ -1,4 +1,5 @@
 /** `tapline hooks init`: writes a package with a hook plugin that passes its own tests. */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf, TaplineError } from '../../errors.ts'
@@ -24,7 +25,7 @@ export async function run({ out, cwd }: CliContext, target: string, { name }: Ho
     })
   const files = pluginFiles(called)
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     const there = await readdir(folder)
     if (there.length > 0)
       throw new TaplineError('CLI_USAGE', `${folder} is not empty`, { remedy: 'Name a folder that does not exist yet.' })
@@ -55,4 +56,14 @@ export async function run({ out, cwd }: CliContext, target: string, { name }: Ho
       ].join('\n'),
   })
   return EXIT_DONE
+}
+
+/** Folder by folder: `recursive` of Node 20 never ends where the system says of a folder that is there that it is not, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return
+  await makeFolder(path.dirname(folder))
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    // somebody else was first
+    if (error.code !== 'EEXIST') throw error
+  })
 }

@@ -13,7 +13,7 @@ export async function run(context: CliContext): Promise<number> {
   const { loaded } = await readConfiguration(context)
   const { rows, diagnostics } = await hookRows(loaded, await openStore(context))
   await out.result({ json: () => ({ hooks: rows, diagnostics }), text: (paint) => hooksText(rows, paint) })
-  if (rows.length === 0) out.note('no hooks')
+  if (rows.length === 0 && !hasErrors(diagnostics)) out.note('no hooks')
   for (const one of diagnostics) if (!out.json && one.severity !== 'info') out.note(diagnosticText(one, out.paintErr))
   return hasErrors(diagnostics) ? EXIT_USAGE : EXIT_DONE
 }

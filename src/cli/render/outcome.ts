@@ -89,8 +89,9 @@ export function outcomeText(outcome: CallOutcome): string {
 /** Everything else that people should know, for stderr; empty where all went well. */
 export function outcomeNote(outcome: CallOutcome, paint: Paint): string {
   const owner = outcome.owner === null ? '' : `${ownerText(outcome.owner)}: `
+  const context = (outcome.additionalContext ?? []).map((text) => `${paint.bold('for the model')}: ${visibleMessage(text)}`)
   if (outcome.outcome === 'completed')
-    return outcome.result.isError === true ? `${owner}${paint.red('the tool answered with an error')}` : ''
+    return [...(outcome.result.isError === true ? [`${owner}${paint.red('the tool answered with an error')}`] : []), ...context].join('\n')
   // most messages name the server themselves
   const prefix = outcome.owner !== null && outcome.message.includes(String(outcome.owner)) ? '' : owner
   const lines = [
@@ -98,5 +99,6 @@ export function outcomeNote(outcome: CallOutcome, paint: Paint): string {
   ]
   if (outcome.outcome === 'invalid_request') for (const candidate of outcome.candidates) lines.push(`  - ${ownerText(candidate)}`)
   if (outcome.remedy !== '') lines.push(visibleMessage(outcome.remedy))
+  lines.push(...context)
   return lines.join('\n')
 }
