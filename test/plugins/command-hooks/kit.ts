@@ -92,3 +92,18 @@ export async function openHooked(
 export const CALL = { server: 'db', tool: 'echo', arguments: { text: 'x' } } as const
 export const toolCalls = (t: TestRuntime): unknown[] =>
   t.sent.filter(({ method }) => method === 'tools/call').map(({ params }) => params['arguments'])
+
+/** Processes whose environment has the folder, by pid and command. */
+export function left(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(folder) && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+      } catch {
+        return false
+      }
+    })
+    .map((pid) => `${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'latin1')}`)
+}
