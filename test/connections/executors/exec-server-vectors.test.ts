@@ -167,6 +167,60 @@ test('http: a redirect that is not followed, a stream in its parts, and what can
   await expect(fetch('ftp://x/')).rejects.toThrow(TypeError)
 })
 
+const row = (id: string): any => cases.find((one) => one.id === id)
+
+test('chunks: pieces that are cut within a character are joined', async () => {
+  const text = Buffer.from('\u{1F600}€'.repeat(2000).slice(0, 12_000)).subarray(0, 12_000)
+  const [first, second] = row('chunks').chunks as [number, number]
+  expect(first + second).toBe(text.length)
+  const { fake, executor } = await connect(({ method, params }) =>
+    method === 'process/start' ? { result: { processId: params.processId, sandboxType: 'none' } } : { result: {} },
+  )
+  const far = await start(executor)
+  const { processId } = fake.frames.find(({ method }) => method === 'process/start')!.params
+  const output = (seq: number, chunk: Buffer) => ({
+    method: 'process/output',
+    params: { seq, stream: 'stdout', chunk: chunk.toString('base64') },
+  })
+  const ends = ['process/exited', 'process/closed'].map((method, index) => ({
+    method,
+    params: { seq: 3 + index, exitCode: 0, sandboxDenied: false },
+  }))
+  tell(fake, [output(1, text.subarray(0, first)), output(2, text.subarray(first)), ...ends], processId)
+  expect(await all(far.stdout)).toBe(text.toString())
+})
+
+test('limits: no frame of ours is larger than the real one takes', async () => {
+  const { fake, executor } = await connect(({ method, params }) =>
+    method === 'process/start'
+      ? { result: { processId: params.processId, sandboxType: 'none' } }
+      : { result: method === 'process/write' ? { status: 'accepted' } : {} },
+  )
+  const far = await start(executor)
+  const size = 20 * 1024 * 1024
+  await far.write(Buffer.alloc(size, 'x'))
+  const writes = fake.frames.filter(({ method }) => method === 'process/write')
+  const bytes = writes.map(({ params }) => Buffer.from(params.chunk, 'base64').length)
+  expect(bytes.reduce((sum, one) => sum + one, 0)).toBe(size)
+  expect(row('limits').frameOk).toBe('8 MiB')
+  expect(Math.max(...writes.map((frame) => JSON.stringify(frame).length))).toBeLessThanOrEqual(8 * 1024 * 1024)
+})
+
+test('resume-refused: a session that is attached is asked for again, an unknown one is given up', async () => {
+  const refusals = framesOf('resume-refused').flatMap(([direction, message]) => (direction === '<' && message.error ? [message.error] : []))
+  expect(refusals.map(({ code }) => code)).toEqual([-32010, -32600])
+  const { fake, executor } = await connect(({ method, params }) =>
+    method === 'process/start' ? { result: { processId: params.processId, sandboxType: 'none' } } : { result: {} },
+  )
+  const far = await start(executor)
+  let asked = 0
+  fake.greet = ({ params }) => (params.resumeSessionId === null ? null : { error: asked++ < 2 ? refusals[0] : refusals[1] })
+  fake.cut()
+  expect(await executor.lost).toEqual({ cause: expect.stringContaining('unknown session') })
+  expect(asked).toBe(3)
+  expect(await far.exited).toEqual({ code: null, signal: null })
+})
+
 test('handshake, envelope, unknown-notification, stray-response, head-of-line: what the rows ask of a client, in all that was sent here', async () => {
   const { fake, executor } = await connect((frame) =>
     frame.method === 'process/start'
