@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import type { ConfigFile, Diagnostic } from '../../src/index.ts'
 import { memoryStore, openSession } from '../../src/index.ts'
 import { commandHooks } from '../../src/plugins/builtin/index.ts'
+import { openTestRuntime } from '../../src/testing/index.ts'
 import { until } from './driver.ts'
 import { CALL, kept, keeps, newFolder, openHooked, prints, toolCalls, writeHooks } from '../plugins/command-hooks/kit.ts'
 
@@ -216,4 +217,32 @@ test.each(['enforce', 'shadow'] as const)('after every call that was sent, one o
     ['failure', 'misses'],
   ])
     expect(ended).toContainEqual(one)
+})
+
+const ODD_SERVERS = ['my.db', 'a/b', 'x:y', 'scope@1.2', 'db__x', 'a-b', 'DB', '0123456789ab', `long-${'n'.repeat(60)}`]
+const ODD_TOOLS = ['drop table', 'drop__all', 'löschen', '🗑', 'constructor', 't'.repeat(128), 'x_0123456789ab', '../up', 'a|b']
+
+test('guards of odd names hold with the flag off, on, and off again, in every environment; what they do not name runs', async () => {
+  const pairs = ODD_SERVERS.map((server, index) => [server, ODD_TOOLS[index] as string] as const)
+  const folder = newFolder()
+  const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  const file = writeHooks(folder, {
+    PreToolUse: pairs.map(([server, tool]) => ({ matcher: escaped(`mcp__${server}__${tool}`), command: 'echo guarded >&2; exit 2' })),
+  })
+  const servers = Object.fromEntries(pairs.map(([server, tool]) => [server, { tools: { [tool]: {}, fine: {} } }]))
+  for (const isOn of [false, true, false]) {
+    await using t = await openTestRuntime({
+      features: { multi_environment_mcp: isOn },
+      environments: { prod: servers, staging: servers },
+      policies: Object.fromEntries(ODD_SERVERS.map((server) => [server, { defaultToolsApprovalMode: 'approve' as const }])),
+      hooks: [await commandHooks({ file })],
+    })
+    const { tools } = await t.session.listTools()
+    expect(tools).toHaveLength((isOn ? 4 : 2) * pairs.length)
+    const ends = await Promise.all(
+      tools.map(async ({ name, tool }) => [tool, (await t.callTool({ name, arguments: {} })).outcome] as const),
+    )
+    expect(ends.filter(([tool, end]) => end !== (tool === 'fine' ? 'completed' : 'refused'))).toEqual([])
+    expect(t.sent.filter(({ method, params }) => method === 'tools/call' && params['name'] !== 'fine')).toEqual([])
+  }
 })

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { auditLog, dryRun, openTelemetry, redact, retry, toolList } from '../../../src/plugins/builtin/index.ts'
+import { auditLog, commandHooks, dryRun, openTelemetry, redact, retry, toolList } from '../../../src/plugins/builtin/index.ts'
 import type { HookPlugin } from '../../../src/plugin.ts'
 import { checkPlugin } from '../../../src/testing/index.ts'
 import { memoryMeter, memoryTracer } from './in-memory-telemetry.ts'
@@ -28,3 +28,10 @@ test.each(PLUGINS)(
   },
   120_000,
 )
+
+test('command hooks keep them too', async () => {
+  const hook = { hooks: [{ type: 'command', command: 'exec cat >/dev/null' }] }
+  const plugin = await commandHooks({ cwd: folder, hooks: { PreToolUse: [hook], PermissionRequest: [hook], PostToolUse: [hook] } })
+  // each call starts processes
+  expect((await checkPlugin(plugin, { calls: 4, budgetMs: 20_000, hangMs: 10_000 })).findings).toEqual([])
+}, 120_000)
