@@ -16,6 +16,8 @@ const KEPT_LINES = 500
 interface Streams {
   readonly stdout: Writable & { readonly isTTY?: boolean }
   readonly stderr: Writable & { readonly isTTY?: boolean }
+  /** writes to stdout where `stdout.write` does not */
+  readonly write?: (text: string, done: () => void) => void
 }
 
 /** Writes for one command; a reader that went away (EPIPE) ends the writing quietly. */
@@ -76,7 +78,7 @@ export class Output {
     this.#document = true
     this.#diagnostics = typeof value === 'object' && value !== null && 'diagnostics' in value
     const text = JSON.stringify(value, null, this.#streams.stdout.isTTY === true ? 2 : undefined)
-    await this.#write(this.#streams.stdout, `${jsonForTerminal(text)}\n`)
+    await this.#write(`${jsonForTerminal(text)}\n`)
   }
 
   /** The one JSON document, where it may be too large to be held: a list under this name, then what else there is once the list is through. */
@@ -84,23 +86,23 @@ export class Output {
     let before = `{${JSON.stringify(name)}:[`
     for await (const item of items) {
       this.#document = true
-      await this.#write(this.#streams.stdout, `${before}\n${jsonForTerminal(JSON.stringify(item))}`)
+      await this.#write(`${before}\n${jsonForTerminal(JSON.stringify(item))}`)
       before = ','
       if (!this.isRead) return
     }
     this.#document = true
     const after = jsonForTerminal(JSON.stringify(rest())).slice(1)
-    await this.#write(this.#streams.stdout, `${before.startsWith('{') ? before : ''}]${after === '}' ? '' : ','}${after}\n`)
+    await this.#write(`${before.startsWith('{') ? before : ''}]${after === '}' ? '' : ','}${after}\n`)
   }
 
   /** Text for people on stdout, ended by one newline. Must be free of control characters. */
   async text(text: string): Promise<void> {
-    if (text !== '') await this.#write(this.#streams.stdout, text.endsWith('\n') ? text : `${text}\n`)
+    if (text !== '') await this.#write(text.endsWith('\n') ? text : `${text}\n`)
   }
 
   /** Text for a terminal as it is, control sequences included. */
   raw(text: string): void {
-    if (!this.#gone.has(this.#streams.stdout)) this.#streams.stdout.write(text)
+    if (this.isRead) this.#writeOne(text, () => {})
   }
 
   /** Result of a command: the document with --json, else the text. Only what is asked for is built. */
@@ -124,11 +126,17 @@ export class Output {
     if (!this.quiet) this.line(text)
   }
 
-  async #write(stream: Writable, text: string): Promise<void> {
-    for (let from = 0; from < text.length && !this.#gone.has(stream); from += PIECE) {
+  async #write(text: string): Promise<void> {
+    for (let from = 0; from < text.length && this.isRead; from += PIECE) {
       const piece = whole(text, from)
-      await new Promise<void>((done) => stream.write(piece, () => done()))
+      await new Promise<void>((done) => this.#writeOne(piece, done))
     }
+  }
+
+  #writeOne(text: string, done: () => void): void {
+    const { stdout, write } = this.#streams
+    if (write === undefined) stdout.write(text, () => done())
+    else write(text, () => done())
   }
 }
 

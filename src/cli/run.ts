@@ -9,6 +9,7 @@ import type { Globals } from './globals.ts'
 import { unknownTopic } from './help-topic.ts'
 import { Interrupt } from './interrupt.ts'
 import { Output } from './output.ts'
+import { reserveStdout, writeStdout } from './own-stdout.ts'
 import { createProgram, VersionShown } from './program.ts'
 import { Progress } from './progress.ts'
 import { debugText, errorJson, errorText } from './render/failure.ts'
@@ -17,6 +18,7 @@ import { debugText, errorJson, errorText } from './render/failure.ts'
 const CLOSE_MS = 10_000
 /** ms after the end until the process is ended, should something hold it open */
 const LINGER_MS = 2_000
+const EXIT_REMEDY = 'Most likely a hook module called process.exit: it returns deny(reason) to refuse, or nothing.'
 const STRAY_REMEDY = 'Most likely a hook module threw where nobody waits for it; run again with TAPLINE_DEBUG=1 to see where.'
 
 /** The whole command line tool. Sets `process.exitCode`; does not reject. */
@@ -24,15 +26,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   // stands if the loop runs empty before a command is done
   process.exitCode = EXIT_FAILED
   const color = !process.env['NO_COLOR']
-  let out = new Output({ json: asksForJson(argv), quiet: false, color: color && !argv.includes('--no-color') })
+  reserveStdout()
+  const streams = { stdout: process.stdout, stderr: process.stderr, write: writeStdout }
+  let out = new Output({ json: asksForJson(argv), quiet: false, color: color && !argv.includes('--no-color') }, streams)
   const interrupt = new Interrupt()
-  const stray = catchStray(() => out)
+  const stray = catchStray(() => out, interrupt)
   let status: number = EXIT_DONE
   let help = ''
   let usage = ''
 
   const runCommand = async (globals: Globals, command: (context: CliContext) => Promise<number>): Promise<void> => {
-    out = new Output(globals)
+    out = new Output(globals, streams)
     const animated = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb'
     const progress = new Progress({ stream: process.stderr, quiet: globals.quiet, animated })
     const listening = interrupt.listen((name) => {
@@ -101,16 +105,29 @@ function usageError(cause: CommanderError, command: string): TaplineError {
   return new TaplineError('CLI_USAGE', message, { cause, remedy: `Run \`${command} --help\` to see the commands and options.` })
 }
 
-/** A hook module may throw where nobody waits. That is told, and stops nothing: the call it belongs to has limits of its own. */
-function catchStray(out: () => Output): Disposable {
+/**
+ * A hook module may throw where nobody waits. That is told, and stops nothing: the call it belongs to has limits of its own. It may also
+ * end the process, as hooks that are processes of their own do: that is told too, and is no success.
+ */
+function catchStray(out: () => Output, interrupt: Interrupt): Disposable {
   const tell = (error: unknown): void => {
     const message = `an error outside any call: ${error instanceof Error ? error.message : String(error)}`
     out().line(errorText(new TaplineError('INTERNAL', message, { remedy: STRAY_REMEDY, cause: error }), out().paintErr))
     if (process.env['TAPLINE_DEBUG']) out().line(debugText(error))
   }
-  const unfinished = (): void => {
-    out().line(errorText(new TaplineError('INTERNAL', 'the command ended before it was done'), out().paintErr))
+  const ended = (message: string, remedy?: string): void => {
+    process.off('exit', exited)
+    const error = new TaplineError('INTERNAL', message, remedy === undefined ? {} : { remedy })
+    // what a process writes while it exits is written at once
+    if (out().json && !out().documentWritten) void out().document(errorJson(error))
+    else out().line(errorText(error, out().paintErr))
   }
-  process.on('uncaughtException', tell).on('unhandledRejection', tell).once('beforeExit', unfinished)
-  return { [Symbol.dispose]: () => void process.off('beforeExit', unfinished) }
+  const unfinished = (): void => ended('the command ended before it was done')
+  const exited = (): void => {
+    if (interrupt.status !== null) return
+    process.exitCode = EXIT_FAILED
+    ended('something ended the process before the command was done', EXIT_REMEDY)
+  }
+  process.on('uncaughtException', tell).on('unhandledRejection', tell).once('beforeExit', unfinished).once('exit', exited)
+  return { [Symbol.dispose]: () => void process.off('beforeExit', unfinished).off('exit', exited) }
 }

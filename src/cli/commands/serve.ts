@@ -5,6 +5,7 @@ import type { CliContext } from '../context.ts'
 import { EXIT_DONE } from '../exit-status.ts'
 import { flagOptions } from '../globals.ts'
 import { configurationFiles, traceTo } from '../open.ts'
+import { writeStdout } from '../own-stdout.ts'
 import { diagnosticText } from '../render/diagnostic.ts'
 import { visibleLine } from '../render/escape.ts'
 
@@ -32,12 +33,11 @@ export async function run(
     import('../../gateway/gateway.ts'),
     import('../../gateway/client-stream.ts'),
   ])
-  using stdout = reserveStdout()
   const runtime = await openRuntime({ config: files, flags: flagOptions(globals), logger, ...traceTo(traceFile, context) })
   try {
     for (const one of runtime.diagnostics) if (one.severity !== 'info') out.note(diagnosticText(one, out.paintErr))
     await serveClient({
-      transport: new ClientStream({ input: context.stdin, output: process.stdout, write: stdout.write }),
+      transport: new ClientStream({ input: context.stdin, output: process.stdout, write: writeStdout }),
       openSession: (options) => runtime.openSession(options),
       note,
       signal: interrupt.signal,
@@ -46,17 +46,4 @@ export async function run(
     await runtime.close()
   }
   return EXIT_DONE
-}
-
-/** What a hook module prints goes to stderr: on stdout it would end the conversation. */
-function reserveStdout(): Disposable & { readonly write: (text: string) => void } {
-  const { stdout, stderr } = process
-  const write = stdout.write.bind(stdout)
-  stdout.write = stderr.write.bind(stderr)
-  return {
-    write: (text) => void write(text),
-    [Symbol.dispose]: () => {
-      stdout.write = write
-    },
-  }
 }
