@@ -7,6 +7,7 @@ import { asTaplineError } from '../errors.ts'
 import { Captured } from '../flags/captured.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import { nearest } from '../nearest.ts'
+import type { HookModuleSpec } from '../plugins/loader.ts'
 import { selectResolver } from '../pipeline/select-resolver.ts'
 import { CatalogBuilder } from '../servers/catalog-builder.ts'
 import type { ServerRegistration } from '../servers/definition.ts'
@@ -32,8 +33,9 @@ export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env
     const { code, message, where } = asTaplineError(error, 'FLAG_BAD_VALUE')
     found.push({ code, severity: 'error', message, ...(where !== undefined && { where }) })
   }
-  for (const { module, kind, mode, where } of loaded.hooks) {
+  for (const { module, kind, mode, where, options, folder } of loaded.hooks) {
     if (mode === 'off') continue
+    if (kind === 'builtin') found.push(...(await builtinFindings({ module, kind, options, folder, where })))
     if (kind === 'commandHooks') found.push(...(await hooksFileFindings(module, where)))
     if (kind === 'path' && !(await isThere(module)))
       found.push({ code: 'HOOK_BAD_PLUGIN', severity: 'error', message: `there is no hook module ${module}`, where })
@@ -70,6 +72,18 @@ export async function furtherFindings(context: Pick<CliContext, 'globals' | 'env
   const { selectedEnvironments, naming } = loaded
   const shadowed = flags === null ? [] : selectResolver(flags, catalog, selectedEnvironments, naming).view.diagnostics
   return [...found, ...catalog.diagnostics, ...shadowed]
+}
+
+/** What is wrong with the options of a plugin that comes with the package; nobody else's code is imported. */
+async function builtinFindings(spec: HookModuleSpec): Promise<readonly Diagnostic[]> {
+  const { loadHookModule } = await import('../plugins/loader.ts')
+  try {
+    await loadHookModule(spec)
+    return []
+  } catch (thrown) {
+    const { code, message } = asTaplineError(thrown, 'HOOK_BAD_PLUGIN')
+    return [{ code, severity: 'error', message, where: spec.where }]
+  }
 }
 
 /** What is wrong with a hooks file, and what of it is not run. */

@@ -1,11 +1,10 @@
 /** Trace files for the commands that read them, and what is wrong with them. */
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TaplineError } from '../errors.ts'
 import { readTrace } from '../trace/read-trace.ts'
 import type { TraceRecord } from '../trace/records.ts'
 import type { CliContext } from './context.ts'
+import { openInput } from './open-input.ts'
 import { visibleLine } from './render/escape.ts'
 
 /** A line that is no record. */
@@ -64,8 +63,7 @@ export class TraceSource {
     const stop = (): void => void stdin.destroy()
     if (file === '-') interrupt.signal.addEventListener('abort', stop, { once: true })
     try {
-      if (file !== '-' && (await stat(path)).isDirectory()) throw new Error('it is a folder')
-      yield* readTrace(file === '-' ? (stdin as AsyncIterable<Buffer>) : createReadStream(path, { signal: interrupt.signal }))
+      yield* readTrace(file === '-' ? (stdin as AsyncIterable<Buffer>) : await openInput(path, interrupt.signal))
     } catch (cause) {
       interrupt.signal.throwIfAborted()
       const { code, message } = cause as NodeJS.ErrnoException

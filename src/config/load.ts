@@ -82,19 +82,30 @@ export async function loadConfig({ files, host, env, secrets, cwd, askInput }: L
     specs,
     report,
   )
-  if (mistakes.length > 0) throw invalidDocument(mistakes, 'the configuration')
-
   const editors = new Map<Source, EditorVariables>()
   for (const { source, inputs, servers } of sources) {
     if (source.format !== 'vscode' && source.format !== 'shared') continue
-    const answers = await answerInputs(inputs, source.format === 'vscode' ? servers : [], { env, secrets, ask: askInput })
+    const answers = await answerInputs(inputs, source.format === 'vscode' ? servers : [], {
+      env,
+      secrets,
+      // nobody is asked for what will not be used
+      ask: mistakes.length > 0 ? undefined : askInput,
+    })
     editors.set(source, new EditorVariables({ workspace: source.folder, home, cwd, answers }))
+  }
+  const registrations = readServers(sources, { specs, drafts, env, secrets, editors, diagnose })
+  if (mistakes.length > 0) {
+    const redacted = diagnostics.map((diagnostic) => ({ ...diagnostic, message: secrets.redact(diagnostic.message) }))
+    throw invalidDocument(
+      mistakes,
+      'the configuration',
+      redacted.filter(({ severity }) => severity === 'error'),
+    )
   }
   const hooks = await withoutTwins(
     sources.flatMap((source) => source.hooks),
     diagnose,
   )
-  const registrations = readServers(sources, { specs, drafts, env, secrets, editors, diagnose })
   return {
     files: unique.map(({ path: file, kind }) => ({ path: file, kind })),
     environments: [...specs.values()],

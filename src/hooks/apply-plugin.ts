@@ -1,7 +1,7 @@
 /** Runs `apply` of one plugin, with ports that take taps and nothing else. */
 import { types } from 'node:util'
 import type { HookName } from '../errors.ts'
-import { asTaplineError, messageOf, TaplineError } from '../errors.ts'
+import { asTaplineError, isTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { HookPlugin, HookPorts } from './plugin.ts'
 import { readTapSpec, type TapSpec } from './tap-spec.ts'
 
@@ -56,7 +56,8 @@ export function applyPlugin(
     throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw: ${messageOf(error)}`, {
       plugin: name,
       cause: error,
-      remedy: 'Correct apply; it runs once for each session and only registers taps.',
+      // who throws an error of ours knows better, as the built-in plugins do
+      remedy: isTaplineError(error) ? error.remedy : 'Correct apply; it runs once for each session and only registers taps.',
     })
   } finally {
     isOpen = false

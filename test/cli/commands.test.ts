@@ -135,6 +135,24 @@ test('config check tells every mistake with its place', { timeout: LIMIT }, asyn
   expect(tools.stderr).toMatch(/error: the configuration has 2 mistakes.*\n {2}\S*c\.json:2:\d+: [\s\S]*\n {2}\S*c\.json:3:\d+: /)
 })
 
+test('config check tells mistakes of servers and of built-in plugins in the same round', { timeout: LIMIT }, async () => {
+  await using at = await Place.make()
+  const servers = { mcpServers: { a: { comand: 'x' } } }
+  await at.write('c.json', { ...servers, mcpServer: {} })
+  await at.write('d.json', { ...servers, hooks: [{ builtin: 'tool-list', options: { dny: ['x'] } }, { builtin: 'dry-run' }] })
+  const codes = async (file: string): Promise<string[]> => {
+    const { status, json } = await at.run(['config', 'check', '--config', file, '--json'])
+    expect(status).toBe(2)
+    return json.diagnostics.map(({ message }: any) => message)
+  }
+  expect(await codes('c.json')).toEqual([
+    expect.stringContaining('unknown key "mcpServer"'),
+    expect.stringContaining('unknown key "comand"'),
+    expect.stringContaining('needs "command"'),
+  ])
+  expect(await codes('d.json')).toContainEqual(expect.stringMatching(/tool-list does not accept its options: .*dny: is no option/))
+})
+
 test('config check tells who loses a bare name, as the flag is now', { timeout: LIMIT }, async () => {
   await using at = await Place.make()
   const environments = { a: { mcpServers: { files: server('a') } }, b: { mcpServers: { files: server('b'), Files: server('c') } } }

@@ -7,7 +7,12 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseToolArguments, readToolArguments } from '../../src/cli/tool-arguments.ts'
 
-const from = (stdin = '', cwd = '/'): { cwd: string; stdin: Readable } => ({ cwd, stdin: Readable.from([stdin]) })
+const interrupt = { signal: new AbortController().signal }
+const from = (stdin = '', cwd = '/'): { cwd: string; stdin: Readable; interrupt: typeof interrupt } => ({
+  cwd,
+  stdin: Readable.from([stdin]),
+  interrupt,
+})
 
 test('JSON, a file, standard input, and nothing at all', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapline-args-'))
@@ -45,7 +50,7 @@ test.each([
 test('a file that is not there is named', async () => {
   await expect(readToolArguments('@absent.json', from('', '/nowhere'))).rejects.toMatchObject({
     code: 'CALL_INVALID_REQUEST',
-    message: expect.stringContaining('/nowhere/absent.json: ENOENT'),
+    message: expect.stringContaining('/nowhere/absent.json: it is not there'),
   })
 })
 

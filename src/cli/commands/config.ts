@@ -7,6 +7,7 @@ import { checkJson, checkText, hasErrors, showText } from '../render/config.ts'
 import type { Checked } from '../render/config.ts'
 import { diagnosticText } from '../render/diagnostic.ts'
 import { mistakesOf } from '../render/failure.ts'
+import type { Diagnostic } from '../../servers/diagnostic.ts'
 
 /** Exit status 0, or 2 where something must be corrected. */
 export async function check(context: CliContext): Promise<number> {
@@ -46,6 +47,8 @@ async function findings(context: CliContext): Promise<Checked> {
     const mistakes = isTaplineError(error) && error.code === 'CONFIG_INVALID' ? mistakesOf(error) : []
     if (mistakes.length === 0) throw error
     const diagnostics = mistakes.map(({ where, message }) => ({ code: 'CONFIG_INVALID', severity: 'error', message, where }) as const)
-    return { files: await configurationFiles(context), diagnostics }
+    // those of servers are told in the same round
+    const ofServers = (isTaplineError(error) ? error.data?.['diagnostics'] : undefined) as readonly Diagnostic[] | undefined
+    return { files: await configurationFiles(context), diagnostics: [...diagnostics, ...(ofServers ?? [])] }
   }
 }

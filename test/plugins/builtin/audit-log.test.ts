@@ -177,7 +177,11 @@ test('a session does not open on a file that cannot be written', async () => {
   const folder = freshFolder()
   execFileSync('mkfifo', [path.join(folder, 'pipe')])
   for (const file of [path.join(folder, 'none', 'a'), folder, path.join(folder, 'pipe')])
-    await expect(open({ file })).rejects.toMatchObject({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining(file) as string })
+    await expect(open({ file })).rejects.toMatchObject({
+      code: 'HOOK_BAD_PLUGIN',
+      message: expect.stringContaining(file) as string,
+      remedy: expect.stringMatching(/^Correct the path/) as string,
+    })
 })
 
 test('a function gets each line, and is waited for when the session closes', async () => {
