@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { ConfigFile, Diagnostic } from '../../src/index.ts'
 import { memoryStore, openSession } from '../../src/index.ts'
 import { commandHooks } from '../../src/plugins/builtin/index.ts'
-import { openTestRuntime } from '../../src/testing/index.ts'
+import { openTestRuntime, type TestRuntimeOptions } from '../../src/testing/index.ts'
 import { until } from './driver.ts'
 import { CALL, kept, keeps, newFolder, openHooked, prints, toolCalls, writeHooks } from '../plugins/command-hooks/kit.ts'
 
@@ -245,4 +245,51 @@ test('guards of odd names hold with the flag off, on, and off again, in every en
     expect(ends.filter(([tool, end]) => end !== (tool === 'fine' ? 'completed' : 'refused'))).toEqual([])
     expect(t.sent.filter(({ method, params }) => method === 'tools/call' && params['name'] !== 'fine')).toEqual([])
   }
+})
+
+test.each<[object, string]>([
+  [{ hookSpecificOutput: { permissionDecision: 'deny' }, systemMessage: 'use pnpm' }, 'use pnpm'],
+  [{ hookSpecificOutput: { permissionDecision: 'deny' }, reason: 'use pnpm' }, 'use pnpm'],
+  [{ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'use pnpm' }, continue: false }, 'use pnpm'],
+  [{ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'use pnpm' }, decision: 'block' }, 'use pnpm'],
+  [{ decision: 'block', reason: '', systemMessage: 'use pnpm' }, 'use pnpm'],
+  [{ continue: false }, 'no reason given'],
+])('wherever a hook says why, the model is told: %j', async (value, reason) => {
+  const folder = newFolder()
+  await using t = await openHooked({ file: writeHooks(folder, { PreToolUse: [{ command: prints(folder, value) }] }) })
+  const outcome = await t.callTool(CALL)
+  expect(outcome).toMatchObject({ ...REFUSED, reason })
+  expect(outcome.forModel.text).toContain(reason)
+})
+
+test.each<[string, TestRuntimeOptions]>([
+  ['the mode deny', { policies: { db: { defaultToolsApprovalMode: 'deny' } } }],
+  ['a filter', { policies: { db: { disabledTools: ['echo'], defaultToolsApprovalMode: 'prompt' } } }],
+])('no answer of hooks lifts what the user has said: %s', async (_what, options) => {
+  const folder = newFolder()
+  const specific = (hookEventName: string, more: object): object => ({ hookSpecificOutput: { hookEventName, ...more } })
+  for (const permissionDecision of ['allow', 'ask']) {
+    const file = writeHooks(folder, {
+      PreToolUse: [{ command: prints(folder, specific('PreToolUse', { permissionDecision })) }],
+      PermissionRequest: [{ command: prints(folder, specific('PermissionRequest', { decision: { behavior: 'allow' } })) }],
+    })
+    await using t = await openHooked({ file }, options)
+    expect(await t.callTool(CALL)).toMatchObject(REFUSED)
+    expect([t.asked, toolCalls(t)]).toEqual([[], []])
+  }
+})
+
+test.each<[string, unknown, RegExp]>([
+  ['a hook without its group', { PreToolUse: [{ type: 'command', command: 'exit 2' }] }, /needs "hooks"/],
+  [
+    'a matcher that is no text',
+    { PreToolUse: [{ matcher: { type: 'tool' }, hooks: [{ type: 'command', command: 'exit 2' }] }] },
+    /matcher/,
+  ],
+  ['a command that is a list', { PreToolUse: [{ hooks: [{ type: 'command', command: ['exit', '2'] }] }] }, /command/],
+])('one bad entry is an error at load, not the end of its neighbours: %s', async (_what, bad, words) => {
+  const folder = newFolder()
+  const file = path.join(folder, 'hooks.json')
+  writeFileSync(file, JSON.stringify({ hooks: { PostToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }], ...(bad as object) } }))
+  await expect(commandHooks({ file })).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(words) })
 })

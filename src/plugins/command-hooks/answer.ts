@@ -14,6 +14,8 @@ export interface HookEnd {
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
+  /** true: standard output has bytes that are no UTF-8 */
+  readonly isGarbled?: boolean
 }
 
 /** What a hook wants. At most one of `refuse` and the others has an effect: a refusal ends it. */
@@ -79,7 +81,7 @@ export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets = ne
   }
 }
 
-function readEnd(event: HookEvent, { code, signal, stdout, stderr }: HookEnd, secrets: Secrets): HookAnswer {
+function readEnd(event: HookEvent, { code, signal, stdout, stderr, isGarbled }: HookEnd, secrets: Secrets): HookAnswer {
   const printed = stdout.trim()
   if (code === 2) return { refuse: stderr.trim() || refusalIn(event, printed) || NO_REASON }
   if (code !== 0) {
@@ -92,8 +94,9 @@ function readEnd(event: HookEvent, { code, signal, stdout, stderr }: HookEnd, se
       remedy: 'Correct the hook: it exits with 0, or with 2 to refuse. onFailure: "continue" lets calls go on where it fails.',
     })
   }
-  if (printed.includes('\0')) throw bad('printed what is no text in UTF-8')
   const text = answerText(printed)
+  // NUL: UTF-16, in which an answer is not seen
+  if (printed.includes('\0') || (isGarbled === true && text !== null)) throw bad('printed an answer that is no text in UTF-8')
   if (text === null) return printed === '' ? {} : { note: `printed: ${secrets.redact(printed).slice(0, QUOTED)}` }
   return readOutput(event, parse(text))
 }
@@ -149,10 +152,11 @@ function readOutput(event: HookEvent, output: JsonObject): HookAnswer {
   member(output, 'asyncTimeout', 'number')
   const context = event === 'PermissionRequest' ? undefined : member(specific, 'additionalContext', 'string')
   const answer = event === 'PermissionRequest' ? permission(decided, output) : tool(event, specific, output, reason)
-  const refuse = goesOn ? answer.refuse : (stopReason ?? reason ?? NO_REASON)
+  const refuse = goesOn ? answer.refuse : stopReason || answer.refuse || reason || ''
   return {
     ...answer,
-    ...(refuse !== undefined && { refuse }),
+    // who is refused should be told something that helps
+    ...(refuse !== undefined && { refuse: refuse || message || NO_REASON }),
     ...(context !== undefined && { context }),
     ...(message !== undefined && { message }),
   }
@@ -161,7 +165,7 @@ function readOutput(event: HookEvent, output: JsonObject): HookAnswer {
 /** PreToolUse and what comes after the call. */
 function tool(event: HookEvent, specific: JsonObject, output: JsonObject, reason: string | undefined): HookAnswer {
   const legacy = choice(output, 'decision', event === 'PreToolUse' ? ['block', 'approve'] : ['block'])
-  const block = legacy === 'block' ? { refuse: reason ?? NO_REASON } : {}
+  const block = legacy === 'block' ? { refuse: reason ?? '' } : {}
   if (event !== 'PreToolUse') {
     const result = member(specific, 'updatedMCPToolOutput', 'object') ?? member(specific, 'updatedToolOutput', 'object')
     return { ...block, ...(result !== undefined && { result }) }
@@ -172,9 +176,9 @@ function tool(event: HookEvent, specific: JsonObject, output: JsonObject, reason
   return {
     ...(rewrite !== undefined && { rewrite }),
     ...(decision === 'ask' && { ask: why ?? '' }),
-    ...(decision === 'deny' && { refuse: why ?? NO_REASON }),
-    ...(decision === 'allow' && why !== undefined && { note: `allow: ${why.slice(0, QUOTED)}` }),
     ...block,
+    ...(decision === 'deny' && { refuse: why ?? reason ?? '' }),
+    ...(decision === 'allow' && why !== undefined && { note: `allow: ${why.slice(0, QUOTED)}` }),
   }
 }
 
@@ -188,8 +192,8 @@ function permission(decision: JsonObject, output: JsonObject): HookAnswer {
   const kept = member(decision, 'updatedPermissions', 'any')
   if (behavior === undefined && Object.keys(decision).length > 0) throw bad('answered a PermissionRequest with a decision without behavior')
   const legacy = choice(output, 'decision', ['block'])
-  if (legacy === 'block') return { refuse: member(output, 'reason', 'string') ?? NO_REASON }
-  if (behavior === 'deny') return { refuse: message ?? NO_REASON }
+  if (legacy === 'block') return { refuse: member(output, 'reason', 'string') ?? '' }
+  if (behavior === 'deny') return { refuse: message ?? '' }
   if (behavior !== 'allow') return {}
   return { allow: message ?? '', ...(kept !== undefined && { note: 'updatedPermissions are not kept: the answer is for this call' }) }
 }

@@ -126,7 +126,7 @@ export class HookProcesses {
       child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk))
       const closed = [child.stdout, child.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done)))
       void Promise.all([running.exited, ...closed]).then(([{ code, signal: by }]) =>
-        settle(() => resolve({ code, signal: by, stdout: stdout.text, stderr: stderr.text })),
+        settle(() => resolve({ code, signal: by, stdout: stdout.text, stderr: stderr.text, isGarbled: stdout.isGarbled })),
       )
       child.stdin.end(start.input)
     })

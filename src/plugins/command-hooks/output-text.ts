@@ -1,4 +1,5 @@
 /** What a process prints, up to a limit. */
+import { isUtf8 } from 'node:buffer'
 
 export class OutputText {
   readonly #limit: number
@@ -20,5 +21,10 @@ export class OutputText {
 
   get text(): string {
     return Buffer.concat(this.#chunks).toString('utf8')
+  }
+
+  /** true: there are bytes that are no UTF-8, which the text has replaced */
+  get isGarbled(): boolean {
+    return !isUtf8(Buffer.concat(this.#chunks))
   }
 }

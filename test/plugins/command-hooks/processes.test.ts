@@ -69,7 +69,8 @@ test.each<[string, string, object]>([
   ['ends itself by a signal', 'kill -KILL $$', { outcome: 'refused', code: 'HOOK_FAILED', message: expect.stringContaining('SIGKILL') }],
   ['prints without end', 'yes "{"', { outcome: 'refused', code: 'HOOK_BAD_RETURN', message: expect.stringContaining('1 MiB') }],
   ['complains without end and then agrees', 'yes nonsense | head -c 3000000 >&2; echo ok', { outcome: 'completed' }],
-  ['prints bytes that are no text', `printf '{"reason":"\\377\\376"}'`, { outcome: 'completed' }],
+  ['prints bytes that are no text', `printf 'v\\351rifi\\351'`, { outcome: 'completed' }],
+  ['answers in bytes that are no text', `printf '{"reason":"\\377\\376"}'`, { outcome: 'refused', code: 'HOOK_BAD_RETURN' }],
   ['says a key twice', `echo '{"decision":"block","decision":"approve"}'`, { outcome: 'refused', code: 'HOOK_BAD_RETURN' }],
   [
     'gives a number that cannot be kept',
