@@ -10,7 +10,7 @@ export default class DenyToolsPlugin implements HookPlugin {
   }
 
   apply({ hooks }: HookPorts): void {
-    hooks.approve.tap({ name: 'deny', stage: STAGE_GUARD }, (call) =>
+    hooks.approve.tap({ name: 'deny', stage: STAGE_GUARD, methods: ['tools/call'] }, (call) =>
       this.#tools.has(call.tool) ? deny(`${call.tool} is off on ${String(call.owner)}`) : undefined,
     )
   }

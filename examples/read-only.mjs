@@ -5,7 +5,7 @@ export default class ReadOnlyPlugin {
   name = 'read-only'
 
   apply({ hooks }) {
-    hooks.approve.tap({ name: 'only-reads', stage: STAGE_GUARD }, (call) => {
+    hooks.approve.tap({ name: 'only-reads', stage: STAGE_GUARD, methods: ['tools/call'] }, (call) => {
       if (call.annotations.readOnlyHint !== true) return deny(`${call.tool} of ${call.owner} may write`)
     })
   }
