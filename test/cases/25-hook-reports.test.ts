@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import type { ConfigFile, Diagnostic } from '../../src/index.ts'
+import type { CallTrace, ConfigFile, Diagnostic } from '../../src/index.ts'
 import { memoryStore, openSession } from '../../src/index.ts'
 import { commandHooks } from '../../src/plugins/builtin/index.ts'
 import { openTestRuntime, type TestRuntimeOptions } from '../../src/testing/index.ts'
@@ -292,4 +292,33 @@ test.each<[string, unknown, RegExp]>([
   const file = path.join(folder, 'hooks.json')
   writeFileSync(file, JSON.stringify({ hooks: { PostToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }], ...(bad as object) } }))
   await expect(commandHooks({ file })).rejects.toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(words) })
+})
+
+test('hooks in shadow change nothing, whatever they say, and the trace has what they would have done', async () => {
+  const folder = newFolder()
+  const moves = { hookSpecificOutput: { environment_id: 'other' } }
+  const ask = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask' } }
+  const PRE = [deny, rewrite, ask, moves, '{'].map((value) => ({ command: prints(folder, value) }))
+  const file = writeHooks(folder, {
+    PreToolUse: [...PRE, { command: 'exit 1' }, { command: 'sleep 20', timeout: 0.2 }],
+    PostToolUse: [{ command: 'exit 2' }],
+  })
+  await using t = await openHooked([], { hooks: [{ plugin: await commandHooks({ file }), mode: 'shadow' }] })
+  const whole = new Promise<CallTrace>((resolve) => t.session.subscribe((event) => event.type === 'traced' && resolve(event.trace)))
+  expect(await t.callTool(CALL)).toMatchObject({ outcome: 'completed', forModel: { text: '{"text":"x"}' } })
+  expect([t.asked, toolCalls(t)]).toEqual([[], [{ text: 'x' }]])
+  const trace = await whole
+  expect(trace.taps.map(({ mode, inEffect }) => [mode, inEffect])).toEqual(trace.taps.map(() => ['shadow', false]))
+  expect(trace.taps.filter(({ hook }) => hook === 'resolve').map(({ decision }) => decision)).toEqual([
+    'deny',
+    'rewrite',
+    'none',
+    'changed_owner',
+    'failed',
+    'failed',
+    'timed_out',
+  ])
+  expect(trace.shadow.map(({ plugin, wouldHave }) => [plugin, wouldHave])).toEqual([
+    [file, expect.arrayContaining(['violated', 'failed', 'refused', 'asked'])],
+  ])
 })
