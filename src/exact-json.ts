@@ -24,6 +24,25 @@ export function lossInText(text: string): string | null {
   return null
 }
 
+/** True where a key is in one object more than once: what was parsed is not all that is in the text. The text must have been parsed before. */
+export function repeatsKey(text: string): boolean {
+  const open: (Set<string> | null)[] = []
+  TOKEN.lastIndex = 0
+  for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+    const token = match[0]
+    if (token === '{') open.push(new Set())
+    else if (token === '[') open.push(null)
+    else if (token === '}' || token === ']') open.pop()
+    else if (token.startsWith('"') && isKey(text, TOKEN.lastIndex)) {
+      const keys = open.at(-1)
+      const key = JSON.parse(token) as string
+      if (keys?.has(key)) return true
+      keys?.add(key)
+    }
+  }
+  return false
+}
+
 /** What the value would lose in JSON text (one phrase), or null. A member that is undefined counts as absent. Throws RangeError where it is nested too deeply. */
 export function lossInValue(value: unknown): string | null {
   switch (typeof value) {

@@ -18,24 +18,23 @@ export class HookSource {
   readonly where: string | undefined
   /** what somebody has set for every session that is opened from now on */
   override: PluginMode | null = null
-  readonly #module: string
   readonly #load: (() => Promise<HookPlugin>) | null
   #loading: Promise<HookPlugin> | null = null
   #plugin: HookPlugin | null
+  #name: string
 
   constructor(parts: HookSourceParts) {
     this.filter = parts.filter
     this.mode = parts.mode
     this.where = parts.where
     this.#plugin = 'plugin' in parts ? parts.plugin : null
-    this.#module = 'plugin' in parts ? '' : parts.module
     this.#load = 'plugin' in parts ? null : parts.load
+    this.#name = 'plugin' in parts ? nameOf(parts.plugin) : parts.module
   }
 
-  /** The name of the plugin; of a module that is not loaded its path or package. */
+  /** The name of the plugin, as it was when it came; of a module that is not loaded its path or package. */
   get name(): string {
-    const name: unknown = this.#plugin === null ? this.#module : this.#plugin?.name
-    return typeof name === 'string' ? name : ''
+    return this.#name
   }
 
   /** null: the mode is no flag's */
@@ -63,6 +62,18 @@ export class HookSource {
   async load(): Promise<HookPlugin> {
     if (this.#load === null) return this.#plugin as HookPlugin
     this.#loading ??= this.#load()
-    return (this.#plugin = await this.#loading)
+    const plugin = await this.#loading
+    if (this.#plugin === null) this.#name = nameOf(plugin)
+    return (this.#plugin = plugin)
+  }
+}
+
+/** Read once: a plugin that is called otherwise each time could not be switched off, and one whose name throws would keep others from it. */
+function nameOf(plugin: HookPlugin): string {
+  try {
+    const name: unknown = plugin?.name
+    return typeof name === 'string' ? name : ''
+  } catch {
+    return ''
   }
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Attack, Result } from './attack.ts'
 
-/** How a plugin comes into the process: as a module of either kind by its path in tapline.json, or as an object. */
-export type Kind = 'esm' | 'cjs' | 'code'
+/** How a plugin comes into the process: as a module of either kind by its path in tapline.json, as an object, or as one in shadow. */
+export type Kind = 'esm' | 'cjs' | 'code' | 'shadow'
 
 const DIST = process.env['TAPLINE_DIST'] ?? fileURLToPath(new URL('../../dist', import.meta.url))
 const HOST = fileURLToPath(new URL('host.mjs', import.meta.url))
@@ -18,9 +18,15 @@ export interface Named extends Attack {
   readonly id: string
 }
 
+/** Whether an attack can be tried so. In shadow those are not that need somebody to help them, or that change what all of the process shares. */
+export function isFor({ only, isolated, drive, mate }: Attack, kind: Kind): boolean {
+  if (kind === 'shadow' && (isolated === true || drive !== undefined || mate !== undefined)) return false
+  return only === undefined || only === (kind === 'cjs' ? 'cjs' : 'esm')
+}
+
 /** The result of every attack, by id. Rejects where a host does not come to its end. */
 export async function fight(attacks: readonly Named[], kind: Kind): Promise<ReadonlyMap<string, Result>> {
-  const mine = attacks.filter(({ only }) => only === undefined || only === (kind === 'code' ? 'esm' : kind))
+  const mine = attacks.filter((attack) => isFor(attack, kind))
   const together = mine.filter(({ isolated }) => !isolated)
   const results: Result[] = []
   for (const group of [together, ...mine.filter(({ isolated }) => isolated).map((one) => [one])]) {
@@ -48,7 +54,7 @@ async function host(attacks: readonly Named[], kind: Kind): Promise<readonly Res
         'exec-b': { executor: 'local', cwd: './b', mcpServers: { files: files('B') } },
       },
       mcpServers: { other: files('O') },
-      hooks: kind === 'code' ? [] : modules,
+      hooks: kind === 'code' || kind === 'shadow' ? [] : modules,
       features: { multi_environment_mcp: true },
     }
     await writeFile(join(folder, 'tapline.json'), JSON.stringify(config))

@@ -62,7 +62,10 @@ async function run(runtime, attack, kind) {
     const apply = ({ hooks }) => hooks.attachMetadata.tap('culprit', () => ({ [attack.mate]: 'ours' }))
     uses.push(runtime.use({ name: `evil ${attack.id}`, apply }))
   }
-  if (kind === 'code') uses.push(runtime.use((await import(pathToFileURL(attack.module).href)).default))
+  if (kind === 'code' || kind === 'shadow') {
+    const { default: plugin } = await import(pathToFileURL(attack.module).href)
+    uses.push(runtime.use(kind === 'code' ? plugin : { plugin, mode: 'shadow' }))
+  }
   const asked = []
   const approver = new AsyncFunction('question', 'asked', attack.approver ?? 'return { action: "accept" }')
   let ended

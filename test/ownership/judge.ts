@@ -45,3 +45,17 @@ export function judge(attack: Named, result: Result): void {
   if (attack.reports !== undefined) expect(result.diagnostics.join('\n')).toContain(attack.reports)
   attack.check?.(result)
 }
+
+/** Throws where an attack in shadow had any effect: the call goes as if the plugin were not there. */
+export function judgeShadow({ request = {}, args, top }: Named, { ended, sent, seen, stray, settled }: Result): void {
+  const tool = (request['tool'] as string | undefined) ?? 'write'
+  expect(stray, 'what would have ended the process').toEqual([])
+  for (const one of seen) expect(one, 'what an innocent tap saw').toBe(`${OWNER} ${tool} exec-a`)
+  expect(ended, String(ended['message'])).toMatchObject({ outcome: 'completed', code: 'OK', owner: OWNER, tool, sent: 'yes' })
+  expect(settled, 'settled events').toBe(1)
+  expect(sent).toHaveLength(1)
+  // who holds the object of the host is the host, and may still change it
+  const asked = top?.includes('attacked.request') === true ? args : request['arguments']
+  expect(sent[0]).toMatchObject({ where: 'A', tool, args: asked ?? { path: 'p', nested: { deep: [1] } } })
+  expect(ended['result']).toEqual({ content: [{ type: 'text', text: `${tool} on A` }], where: 'A' })
+}

@@ -265,3 +265,38 @@ test('a provider that gives no usable answer lowers nothing, where the default w
   provider.putConfiguration(flag('shadow') as never)
   await expect.poll(() => enforces.hookPlugins[0]!.mode, { timeout: 10_000 }).toBe('shadow')
 })
+
+test.each<[string, () => string]>([
+  [
+    'is another one each time',
+    (
+      () =>
+      (calls = 0) =>
+      () =>
+        `evil-${calls++}`
+    )()(),
+  ],
+  [
+    'throws from the third time on',
+    (() => {
+      let calls = 0
+      return () => {
+        if (calls++ > 1) throw new Error('no name')
+        return 'evil-0'
+      }
+    })(),
+  ],
+])('a plugin whose name %s can be switched off, and does not keep others from it', async (_what, name) => {
+  const evil: HookPlugin = {
+    get name() {
+      return name()
+    },
+    apply: ({ hooks }) => hooks.approve.tap('denies', () => deny('no')),
+  }
+  await using t = await open([evil, guard()])
+  expect((await t.callTool(REQUEST)).outcome).toBe('refused')
+  expect(t.setPluginMode('guard', 'off').lowered).toEqual([t.session.id])
+  const shown = t.session.hookPlugins[0]!.name
+  expect(t.setPluginMode(shown, 'off').lowered).toEqual([t.session.id])
+  expect((await t.callTool(REQUEST)).outcome).toBe('completed')
+})

@@ -1,4 +1,5 @@
 /** Takes values out of JSON: by pattern, by the name of a member, by its path. */
+import { repeatsKey } from '../../exact-json.ts'
 import { matchesGlob } from '../../hooks/tap-filter.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
@@ -83,7 +84,8 @@ export class Redactor {
       return text
     }
     const without = this.#members(parsed, [], found, level + 1)
-    return without === parsed ? text : JSON.stringify(without)
+    // of a key that is there twice only the last value was looked at
+    return without === parsed && !repeatsKey(text) ? text : JSON.stringify(without)
   }
 
   #isNamed(key: string): boolean {

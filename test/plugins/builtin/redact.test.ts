@@ -273,3 +273,12 @@ test.each<[unknown, string]>([
     expect.objectContaining({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining(message) as string }),
   )
 })
+
+test.each([
+  '{"password":"hunter22","password":null}',
+  '{"password":"hunter22","a":{"b":1},"password":null}',
+  '[{"p\\u0061ssword":"hunter22","password":null}]',
+])('a key that is there twice in a text hides nothing: %s', async (text) => {
+  await using t = await open({ keys: ['password'] }, () => text)
+  expect(JSON.stringify(await resultOf(t))).not.toContain('hunter22')
+})
