@@ -1,7 +1,7 @@
 // Trace files come from other machines and people: whatever text stands in a record, a terminal is shown text and nothing else.
 import picocolors from 'picocolors'
 import { expect, test } from 'vitest'
-import type { CallRecord, TraceRecord } from '../../src/index.ts'
+import type { TraceRecord } from '../../src/index.ts'
 import { rolloutText } from '../../src/cli/render/rollout.ts'
 import { recordText } from '../../src/cli/render/trace-file.ts'
 import { Rollout } from '../../src/trace/rollout.ts'
@@ -27,8 +27,8 @@ const FULL: readonly TraceRecord[] = [
       notes: [{ hook: 'approve', tap: 't', plugin: 'p', text: 'n' }],
       connection: { id: 'c1', reused: true },
       timingsMs: { resolve: 1, approve: 1, attachMetadata: 1, dispatch: 1, server: 1 },
-    } as Partial<CallRecord['trace']>,
-    { outcome: 'refused', code: 'CALL_REFUSED', sent: 'no', message: 'm', by: 'person' } as Partial<CallRecord>,
+    },
+    { outcome: 'refused', code: 'CALL_REFUSED', sent: 'no', message: 'm', by: 'person' },
   ),
   { v: 1, type: 'gap', time: 't', records: 7 },
 ]
