@@ -5,16 +5,25 @@ import { type HookPlaces, placeVariables } from './hook-env.ts'
 /** Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them. */
 export function commandWords(command: string, places: HookPlaces): readonly string[] {
   const variables = { ...placeVariables(places), PWD: places.folder, HOME: homedir(), ...assigned(command, places) }
-  const cut = wordsOf(filledIn(command, variables))
   const words = new Set<string>()
-  for (const [at, word] of cut.entries()) {
-    words.add(word.startsWith('~/') ? homedir() + word.slice(1) : word)
-    // -f./rules.awk; --import=./x.mjs was cut at the sign
-    const glued = /^-\w(.+)$/s.exec(word)?.[1]
-    if (glued !== undefined) words.add(glued)
-    if (cut[at - 1] === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
+  for (const cut of [wordsOf(filledIn(command, variables)), wholeWords(command, variables)]) {
+    for (const [at, word] of cut.entries()) {
+      words.add(word.startsWith('~/') ? homedir() + word.slice(1) : word)
+      // -f./rules.awk; --import=./x.mjs was cut at the sign
+      const glued = /^-\w(.+)$/s.exec(word)?.[1]
+      if (glued !== undefined) words.add(glued)
+      if (cut[at - 1] === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
+    }
   }
   return [...words].filter((text) => text !== '' && !text.includes('\0'))
+}
+
+/** The words where no value is cut, whatever is in it: folders may have blanks and quotes in their names. */
+function wholeWords(command: string, variables: Readonly<Record<string, string>>): readonly string[] {
+  const names = Object.keys(variables)
+  // a NUL is in no command
+  const marked = filledIn(command, Object.fromEntries(names.map((name, index) => [name, `\0${index}\0`])))
+  return wordsOf(marked).map((word) => word.replace(/\0(\d+)\0/g, (_, index: string) => variables[names[Number(index)] ?? ''] ?? ''))
 }
 
 /** `NAME=value` within the line: the value may hold the folder of a script. */
@@ -36,15 +45,26 @@ function filledIn(text: string, variables: Readonly<Record<string, string>>): st
     })
 }
 
-/** What is in quotes is cut once more, for `bash -c "…"`. */
+/**
+ * What is in quotes is cut once more, for `bash -c "…"`. Files that the line only writes are left out (`>> log`, `| tee -a log`): a hook that
+ * keeps a log would change what its trust is bound to, each time that it runs.
+ */
 function wordsOf(command: string): readonly string[] {
   const words: string[] = []
   let word = ''
   let quote = ''
+  /** the next word is written to; with `tee` every word up to the next operator */
+  let written: 'no' | 'next' | 'all' = 'no'
+  let isPiped = false
   const end = (): void => {
     if (word === '') return
-    words.push(word)
-    if (/[\s"'`;|&()<>=]/.test(word)) words.push(...word.split(/[\s"'`;|&()<>=]+/))
+    if (written === 'no') {
+      words.push(word)
+      if (/[\s"'`;|&()<>=]/.test(word)) words.push(...word.split(/[\s"'`;|&()<>=]+/))
+    }
+    if (written === 'next') written = 'no'
+    else if (isPiped && word === 'tee') written = 'all'
+    isPiped = false
     word = ''
   }
   for (let at = 0; at < command.length; at++) {
@@ -54,8 +74,14 @@ function wordsOf(command: string): readonly string[] {
       else word += char
     } else if (char === '"' || char === "'") quote = char
     else if (char === '\\') word += command[++at] ?? ''
-    else if (/[\s`;|&()<>=]/.test(char)) end()
-    else word += char
+    else if (/[\s`;|&()<>=]/.test(char)) {
+      end()
+      const before = command[at - 1]
+      // <> opens for reading too; >( runs something; >| and >& go on with the same
+      if (char === '>' && before !== '<') written = 'next'
+      else if (/[`;()<\n]/.test(char) || (/[|&]/.test(char) && before !== '>')) written = 'no'
+      if (!/[^\S\n]/.test(char)) isPiped = char === '|'
+    } else word += char
   }
   end()
   return words
