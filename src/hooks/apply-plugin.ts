@@ -3,6 +3,7 @@ import { types } from 'node:util'
 import type { HookName } from '../errors.ts'
 import { asTaplineError, isTaplineError, messageOf, TaplineError } from '../errors.ts'
 import type { HookPlugin, HookPorts } from './plugin.ts'
+import { thrownText } from './thrown-text.ts'
 import { readTapSpec, type TapSpec } from './tap-spec.ts'
 
 /** What `dispatch.tap` would be, for plugins that no compiler has seen. */
@@ -53,11 +54,12 @@ export function applyPlugin(
     returned = plugin.apply(Object.freeze({ hooks, session }))
   } catch (error) {
     if ((error as { code?: unknown } | null)?.code === 'HOOK_BAD_TAP') throw asTaplineError(error, 'HOOK_BAD_TAP')
-    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw: ${messageOf(error)}`, {
+    // who throws an error of ours knows what to do, as the built-in plugins do
+    const own = isTaplineError(error)
+    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw ${own ? messageOf(error) : thrownText(error)}`, {
       plugin: name,
       cause: error,
-      // who throws an error of ours knows better, as the built-in plugins do
-      remedy: isTaplineError(error) ? error.remedy : 'Correct apply; it runs once for each session and only registers taps.',
+      remedy: own ? error.remedy : remedyFor(error),
     })
   } finally {
     isOpen = false
@@ -73,4 +75,11 @@ export function applyPlugin(
       ? 'Take async away: apply is synchronous, and taps that it registers later would be lost.'
       : 'Return nothing, or an object with Symbol.dispose or Symbol.asyncDispose.',
   })
+}
+
+/** What an author has to do, as far as it can be told. */
+function remedyFor(thrown: unknown): string {
+  if (types.isNativeError(thrown) && /reading 'tap(?:Promise)?'/.test(messageOf(thrown)))
+    return 'There is no hook of that name: the hooks are resolve, approve, attachMetadata, dispatch and settled.'
+  return 'Correct apply; it runs once for each session and only registers taps.'
 }

@@ -10,6 +10,7 @@ import { LiveTapContext } from './tap-context.ts'
 import type { CallFilter } from './tap-filter.ts'
 import { TapProblem } from './tap-problem.ts'
 import type { TapSpec } from './tap-spec.ts'
+import { thrownText } from './thrown-text.ts'
 import type { TapTrace } from './trace.ts'
 import { changedOwner, TapView } from './tap-view.ts'
 
@@ -154,7 +155,7 @@ Object.freeze(TapStep.prototype)
 /** The error for something that a tap threw or rejected with. Only our own errors about exactly this tap and call keep their code. */
 export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineError {
   if (HookError.isOf(thrown, step, run.id)) return thrown
-  return TapProblem.read(thrown, step, run) ?? step.error(run, 'HOOK_FAILED', `threw ${oneLine(thrown)}`, thrown)
+  return TapProblem.read(thrown, step, run) ?? step.error(run, 'HOOK_FAILED', `threw ${thrownText(thrown)}`, thrown)
 }
 
 /** The error itself where our own reading of a return made it; a getter or a Proxy may throw anything. */
@@ -182,23 +183,4 @@ function remedyFor(hook: PipelineHook, code: 'HOOK_BAD_RETURN' | 'HOOK_FAILED' |
   return hook === 'approve'
     ? 'Correct the tap; to refuse a call it returns deny(reason).'
     : 'Correct the tap; TAPLINE_DEBUG=1 shows its stack on the command line.'
-}
-
-/** `file:line:column` of the author's code, or nothing. */
-function placeOf(error: Error): string {
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'))
-  const own = frames.find((line) => !line.includes(OWN_FOLDER) && /:\d+:\d+\)?$/.test(line))
-  const place = own === undefined ? undefined : /([^/\\()]+:\d+:\d+)\)?$/.exec(own)?.[1]
-  return place === undefined ? '' : ` (${place})`
-}
-/** where this code lies, as a stack shows it */
-const OWN_FOLDER = new URL('..', import.meta.url).href
-
-const oneLine = (thrown: unknown): string => {
-  try {
-    const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a value that is no error (${String(thrown)})`
-    return text.split('\n', 1)[0]!.slice(0, 300) + (thrown instanceof Error ? placeOf(thrown) : '')
-  } catch {
-    return 'a value that cannot be shown'
-  }
 }

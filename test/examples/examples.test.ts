@@ -288,25 +288,3 @@ test('the command hooks of the examples run once they are trusted', async () => 
     fs.rmSync(state, { recursive: true, force: true })
   }
 })
-
-test('the plugins of the pages keep the rules that the conformance kit looks for', async () => {
-  const file = path.join(COMPILED, 'check.mjs')
-  fs.writeFileSync(
-    file,
-    `import { checkPlugin } from 'tapline/testing'
-import Audit from './audit.js'
-import DenyTools from './deny-tools.js'
-import { everyHook } from './every-hook.js'
-import redactArguments from './redact-arguments.js'
-import ReadOnly from '../../examples/read-only.mjs'
-const log = ${JSON.stringify(path.join(COMPILED, 'audit.log'))}
-const plugins = [new ReadOnly(), new DenyTools({ tools: ['a'] }), redactArguments({ pattern: 'sk-' }), everyHook, new Audit({ file: log })]
-for (const one of plugins) {
-  const { plugin, findings } = await checkPlugin(one, { calls: 20, budgetMs: 5000 })
-  console.log(plugin, findings.map(({ kind }) => kind).join())
-}
-`,
-  )
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: ROOT, timeout: 60_000 })
-  expect(stdout).toBe('read-only \ndeny-tools \nredact-arguments \nevery-hook \naudit \n')
-}, 60_000)

@@ -212,3 +212,21 @@ test('a disposable that never ends does not keep the session open', async () => 
   await t.close()
   expect(t.session.diagnostics).toMatchObject([{ code: 'dispose_failed' }])
 })
+
+test('an apply that throws says where, and a misspelt hook which there are', async () => {
+  const misspelt = opening(({ hooks }: any) => hooks.aprove.tap('x', () => {}))
+  await expect(misspelt).rejects.toMatchObject({
+    message: expect.stringMatching(/^apply of plugin "p" threw TypeError: .*reading 'tap'\) \(registration\.test\.ts:\d+:\d+\)$/),
+    remedy: expect.stringContaining('the hooks are resolve, approve, attachMetadata, dispatch and settled'),
+  })
+  const odd = {
+    [Symbol.toPrimitive]: () => {
+      throw new Error('no')
+    },
+  }
+  await expect(
+    opening(() => {
+      throw odd as never as Error
+    }),
+  ).rejects.toMatchObject({ message: 'apply of plugin "p" threw a value that cannot be shown' })
+})

@@ -14,7 +14,6 @@ const terminal: Console = globalThis.console
 /** Fewer calls at once and a shorter wait than by default: what is planted shows all the same. */
 const QUICK = { calls: 60, hangMs: 500 }
 const kinds = ({ findings }: CheckReport): string[] => findings.map(({ kind }) => kind)
-const errors = ({ findings }: CheckReport): unknown[] => findings.filter(({ level }) => level === 'error')
 
 describe('planted faults', () => {
   for (const [what, kind, make, others = []] of PLANTED) {
@@ -136,32 +135,27 @@ describe('the plugins of the examples', () => {
       'deny-tools.ts',
       () => import('../../examples/deny-tools.ts') as Promise<unknown>,
       (all: any): HookPlugin => new all.default({ tools: ['write'] }),
-      ['blind_to_resources'],
     ],
     [
       'read-only.mjs',
       // @ts-expect-error -- JavaScript
       () => import('../../examples/read-only.mjs') as Promise<unknown>,
       (all: any): HookPlugin => new all.default(),
-      ['blind_to_resources'],
     ],
     [
       'redact-arguments.ts',
       () => import('../../examples/redact-arguments.ts') as Promise<unknown>,
       (all: any): HookPlugin => all.default({ pattern: '[a-e]{2}' }),
-      [],
     ],
     [
       'audit.ts',
       () => import('../../examples/audit.ts') as Promise<unknown>,
       (all: any): HookPlugin => new all.default({ file: path.join(folder, 'audit.jsonl') }),
-      [],
     ],
-    ['every-hook.ts', () => import('../../examples/every-hook.ts') as Promise<unknown>, (all: any): HookPlugin => all.everyHook, []],
-  ])('%s', async (_file, load, make, warnings) => {
+    ['every-hook.ts', () => import('../../examples/every-hook.ts') as Promise<unknown>, (all: any): HookPlugin => all.everyHook],
+  ])('%s', async (_file, load, make) => {
     const report = await checkPlugin(make(await load()))
-    expect(errors(report)).toEqual([])
-    expect(kinds(report)).toEqual(warnings)
+    expect(kinds(report)).toEqual([])
     expect(report.taps.every(({ runs }) => runs > 0)).toBe(true)
     expect(report.calls).toBeGreaterThan(2000)
   })
