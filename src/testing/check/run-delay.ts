@@ -3,8 +3,11 @@ import fs from 'node:fs'
 
 const FILE = '/proc/thread-self/schedstat'
 
+/** A clock that stands still while the thread waits for a processor. */
+export const threadNow = (): number => performance.now() - runDelayMs()
+
 /** ms since the thread began, where the system counts them (Linux); elsewhere 0. */
-export function runDelayMs(): number {
+function runDelayMs(): number {
   try {
     // ns on a processor, ns waiting for one, turns
     return Number(fs.readFileSync(FILE, 'latin1').split(' ')[1]) / 1e6 || 0
@@ -12,6 +15,3 @@ export function runDelayMs(): number {
     return 0
   }
 }
-
-/** A clock that stands still while the thread waits for a processor. */
-export const threadNow = (): number => performance.now() - runDelayMs()
