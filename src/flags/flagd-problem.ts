@@ -13,7 +13,13 @@ export interface FlagdProblem {
 export async function flagdProblem(error: unknown, text: string): Promise<FlagdProblem> {
   const { parseTree, printParseErrorCode, findNodeAtLocation } = await import('jsonc-parser')
   const errors: { error: number; offset: number; length: number }[] = []
-  const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false })
+  let root: ReturnType<typeof parseTree>
+  try {
+    root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false })
+  } catch {
+    // its parser calls itself for each level
+    return { problem: 'it is no JSON that can be read: it is nested too deeply' }
+  }
   const [first] = errors
   if (first) return { problem: `it is not JSON (${wordsOf(printParseErrorCode(first.error))})`, ...placeOf(text, first.offset) }
   const broken = schemaMistake(messageOf(error))

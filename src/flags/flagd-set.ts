@@ -1,5 +1,6 @@
 /** One content of a flagd definition file, checked and ready to be evaluated. */
 import type { Logger } from '@openfeature/core'
+import { flagdExcess } from './flagd-limits.ts'
 import { flagdProblem } from './flagd-problem.ts'
 import type { FlagdProblem } from './flagd-problem.ts'
 import type { FlagValue } from './flag.ts'
@@ -30,6 +31,8 @@ export async function readFlagdSet(text: string): Promise<FlagdSet | FlagdProble
   const options = { disableDynamicCodeGeneration: true }
   const storage = new MemoryStorage(LOGGER, options)
   try {
+    const excess = flagdExcess(JSON.parse(text))
+    if (excess !== null) return { problem: excess }
     storage.setConfigurations(text, true)
   } catch (error) {
     return flagdProblem(error, text)
