@@ -52,7 +52,12 @@ async function findMistake(json: string): Promise<{ line: number; column: number
   if (json.trim() === '') return { line: 1, column: 1, what: 'nothing is there' }
   const { parse, printParseErrorCode } = await import('jsonc-parser')
   const errors: { error: number; offset: number; length: number }[] = []
-  parse(json, errors, { disallowComments: true, allowTrailingComma: false })
+  try {
+    parse(json, errors, { disallowComments: true, allowTrailingComma: false })
+  } catch {
+    // it calls itself for each level
+    return { line: 1, column: 1, what: 'it is broken, and nested too deeply to say where' }
+  }
   const first = errors[0]
   const offset = first?.offset ?? json.length
   const before = json.slice(0, offset)

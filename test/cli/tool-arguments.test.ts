@@ -77,3 +77,7 @@ test('any text is JSON or a coded error with a place inside it', async () => {
     ),
   )
 })
+
+test('brackets without an end are a mistake like any other', async () => {
+  await expect(parseToolArguments('['.repeat(500_000), 'ARGS')).rejects.toMatchObject({ code: 'CALL_INVALID_REQUEST', where: 'ARGS:1:1' })
+})
