@@ -34,7 +34,7 @@ function wanted(id: string, vector: Vector): Row {
   return { ...row, code: undefined, ...(ours !== 'same' && { error: undefined, ...ours }) } as Row
 }
 
-describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWide, calls, rpc }) => {
+describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWide, calls, rpc, rows, ours }) => {
   const open = () =>
     openTestRuntime({
       resourceTools: true,
@@ -120,4 +120,14 @@ describe.each(vectors.cases)('$id', ({ id, flag, selected, pluginRoots, threadWi
       expect(seen, JSON.stringify(vector)).toBe(row.code ?? row.ranIn ?? 'UNKNOWN_SERVER')
     }
   })
+
+  test('the servers of the session', async () => {
+    await using t = await open()
+    const { data } = await t.session.status({ discover: false })
+    const wantedRows = ours === 'same' ? rows : (ours as { readonly rows: typeof rows }).rows
+    const seen = data.map(({ owner }) => [owner.name, owner.environmentId])
+    expect(seen.toSorted(byText)).toEqual([...wantedRows].toSorted(byText))
+  })
 })
+
+const byText = (one: unknown, other: unknown): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)
