@@ -200,12 +200,21 @@ test.each<[string, () => object, object]>([
   ])
 })
 
+/** False while a file is only half written. */
+function isKept(look: () => boolean): boolean {
+  try {
+    return look()
+  } catch {
+    return false
+  }
+}
+
 test.each(['enforce', 'shadow'] as const)('after every call that was sent, one of the events runs once: %s', async (mode) => {
   const folder = newFolder()
   const file = writeHooks(folder, { PostToolUse: [{ command: keeps('post') }], PostToolUseFailure: [{ command: keeps('failure') }] })
   const t = await openHooked([], { hooks: [{ plugin: await commandHooks({ file }), mode }] })
   for (const tool of ['echo', 'fails', 'misses', 'no-such-tool']) await t.callTool({ ...CALL, tool })
-  await until(() => kept(folder, 'post').length + kept(folder, 'failure').length >= 3)
+  await until(() => isKept(() => kept(folder, 'post').length + kept(folder, 'failure').length >= 3))
   await t.close()
   const ended = (['post', 'failure'] as const).flatMap((event) =>
     kept(folder, event).map(({ tool_name }) => [event, tool_name.split('__').at(-1)]),
