@@ -205,7 +205,7 @@ export const PLANTED: readonly (readonly [string, FindingKind, () => HookPlugin,
     () =>
       plugin(({ hooks }) =>
         hooks.approve.tapPromise('t', async (_call: any, { signal }: any) => {
-          await sleep(120, undefined, { signal }).catch(() => {})
+          await sleep(300, undefined, { signal }).catch(() => {})
         }),
       ),
   ],

@@ -44,7 +44,7 @@ export function prints(folder: string, value: unknown, status = 0): string {
 }
 
 /** A command that keeps its input as `input-NAME-N` and prints nothing. */
-export const keeps = (name: string): string => `mkdir -p kept && cat > "kept/${name}-$$"`
+export const keeps = (name: string): string => `mkdir -p kept && cat > "kept/.${name}-$$" && mv "kept/.${name}-$$" "kept/${name}-$$"`
 
 /** What `keeps` kept, as JSON, in no order. */
 export function kept(folder: string, name: string): any[] {
