@@ -224,13 +224,15 @@ async function disagreement(way: Way, value: unknown): Promise<string | null> {
 
 test('whatever stands at any place, the schema and the readers agree on it', async () => {
   const found: string[] = []
-  for (const way of WAYS) for (const value of ODD) found.push((await disagreement(way, value)) ?? '')
+  // every third pair, so that each place meets a third of the values, and each value a third of the places
+  for (const [at, way] of WAYS.entries())
+    for (const [index, value] of ODD.entries()) if ((at + index) % 3 === 0) found.push((await disagreement(way, value)) ?? '')
   expect(found.filter(Boolean)).toEqual([])
 }, 120_000)
 
-test('and so for values that nobody thought of', async () => {
+test('and so for any pair, and for values that nobody thought of', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...WAYS), fc.jsonValue({ maxDepth: 2 }), async (way, value) => {
+    fc.asyncProperty(fc.constantFrom(...WAYS), fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 2 })), async (way, value) => {
       const json = JSON.stringify(value)
       // digits that get lost and NUL are mistakes that no schema sees
       fc.pre(!/\d{16}|\de|\\u0000/.test(json))
