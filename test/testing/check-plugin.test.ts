@@ -157,7 +157,8 @@ describe('the plugins of the examples', () => {
     const report = await checkPlugin(make(await load()))
     expect(kinds(report)).toEqual([])
     expect(report.taps.every(({ runs }) => runs > 0)).toBe(true)
-    expect(report.calls).toBeGreaterThan(2000)
+    // 2,000 at once and some hundred alone; of the former fewer where a call takes more than 2.5 ms
+    expect(report.calls).toBeGreaterThan(800)
   })
 })
 
