@@ -7,7 +7,7 @@ const text = Buffer.alloc(128)
 let open: number | null | undefined
 
 /** ms since the thread began, where the system counts them (Linux); elsewhere 0. */
-export function runDelayMs(): number {
+function runDelayMs(): number {
   try {
     if (open === undefined) {
       open = null
