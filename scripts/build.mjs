@@ -44,7 +44,7 @@ async function joinModules(compiled, fresh) {
   const bundle = await rolldown({
     input: Object.fromEntries(entries().map((name) => [name, path.join(compiled, `${name}.js`)])),
     // every package stays one of its own
-    external: /^[^./]/,
+    external: (id) => !id.startsWith('.') && !path.isAbsolute(id),
     platform: 'node',
     plugins: [neighbours],
     experimental: { attachDebugInfo: 'none' },

@@ -1,6 +1,5 @@
 // Runs the shared cases of a folder beside the clone against the built command: `node scripts/shared-cases.mjs ../shared/cases`.
-// An assertion that needs a command which does not exist fails; those that need a kind of executor or transport of a later version
-// are named here, and fail once they pass, so that the list cannot go stale.
+// An assertion that needs a command which does not exist fails.
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DIST } from './tools.mjs'
@@ -8,11 +7,6 @@ import { DIST } from './tools.mjs'
 const CASES = '01 03 04 06 07 08 10 11 12 13 14 16 17 18 19 21 22 23 25 26 28 29 30 34 35'.split(' ')
 /** Cases at once: they wait more than they compute. */
 const LANES = 2
-
-/** Case → words of the assertion that wait for a later version. */
-const LATER = new Map([])
-
-const later = (id, text) => LATER.has(id.slice(0, 2)) && text.startsWith(LATER.get(id.slice(0, 2)))
 
 async function main(folder) {
   const { loadCases } = await import(pathToFileURL(path.resolve(folder, 'run.mjs')).href)
@@ -28,9 +22,7 @@ async function main(folder) {
     for (const { text, run } of assertions) {
       const { verdict, why, left } = await run()
       if (left.length > 0) say('fail', text, `left behind: ${left.join('; ')}`)
-      else if (!later(id, text)) say(verdict, text, why)
-      else if (verdict === 'pass') say('fail', text, 'this passes now: take it off the list in scripts/shared-cases.mjs')
-      else say('skip', text, 'for a later version')
+      else say(verdict, text, why)
     }
     console.log(lines.join('\n'))
   }

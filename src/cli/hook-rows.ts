@@ -39,7 +39,7 @@ export interface HookRows {
 }
 
 /** Reads the files of command hooks. One that cannot be read is a diagnostic. */
-export async function hookRows(loaded: LoadedConfig, store: Store): Promise<HookRows> {
+export async function hookRows(loaded: LoadedConfig, store: Store, signal: AbortSignal): Promise<HookRows> {
   const rows: HookRow[] = []
   const subjects: HookSubject[] = []
   const diagnostics: Diagnostic[] = []
@@ -80,7 +80,7 @@ export async function hookRows(loaded: LoadedConfig, store: Store): Promise<Hook
     }
     await take(source, { mode, where, onFailure: commands.onFailure, isTrusted: commands.byUser })
   }
-  for (const file of await packageHookFiles(loaded)) await take(file, { mode: 'enforce', where: file })
+  for (const file of await packageHookFiles(loaded, signal)) await take(file, { mode: 'enforce', where: file })
   return { rows, subjects, diagnostics }
 }
 

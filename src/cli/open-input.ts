@@ -2,6 +2,10 @@
 import { constants, createReadStream, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
+import { addAbortSignal, type Readable } from 'node:stream'
+
+/** The bytes of standard input, which ends with `signal`: whoever writes to it may take his time. */
+export const openStdin = (stdin: Readable, signal: AbortSignal): AsyncIterable<Uint8Array> => addAbortSignal(signal, stdin)
 
 /** The bytes of a file or pipe, until `signal` ends. Rejects for a folder and for what cannot be opened. */
 export async function openInput(file: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/config.ts'
 
 /** Absolute paths, each once, of the environments that the configuration selects. What cannot be read is for `plugins list` to tell. */
-export async function packageHookFiles(loaded: LoadedConfig): Promise<readonly string[]> {
+export async function packageHookFiles(loaded: LoadedConfig, signal: AbortSignal): Promise<readonly string[]> {
   const files = new Set<string>()
   for (const spec of loaded.environments) {
     const choices = loaded.packages.filter(({ environmentId }) => environmentId === spec.id)
@@ -14,7 +14,6 @@ export async function packageHookFiles(loaded: LoadedConfig): Promise<readonly s
       import('../servers/environment.ts'),
       import('../secrets.ts'),
     ])
-    const { signal } = new AbortController()
     const nothing = (): void => {}
     const watch = { add: nothing, delete: nothing }
     const executor = await localExecutor.connect({ signal, environmentId: spec.id, options: {}, log: nothing, watch })

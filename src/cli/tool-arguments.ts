@@ -1,26 +1,34 @@
 /** ARGS of `call` and `explain`: JSON, `@file`, or `-` for standard input. */
 import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text as readAll } from 'node:stream/consumers'
 import { TaplineError } from '../errors.ts'
 import type { Json } from '../json.ts'
-import { openInput } from './open-input.ts'
+import { openInput, openStdin } from './open-input.ts'
 
 const WRITE_AS = 'Give the arguments as one JSON object in quotes, as @FILE, or as - to read standard input.'
 
 /** The value that ARGS stands for; undefined where there is none. Throws CALL_INVALID_REQUEST with line and column for what is not JSON. */
 export async function readToolArguments(
   given: string | undefined,
-  from: { readonly cwd: string; readonly stdin: NodeJS.ReadableStream; readonly interrupt: { readonly signal: AbortSignal } },
+  from: { readonly cwd: string; readonly stdin: Readable; readonly interrupt: { readonly signal: AbortSignal } },
 ): Promise<Json | undefined> {
   if (given === undefined) return undefined
-  if (given === '-') return parseToolArguments(await readAll(from.stdin as NodeJS.ReadStream), 'standard input')
+  const { signal } = from.interrupt
+  if (given === '-') {
+    const text = await readAll(openStdin(from.stdin, signal)).catch((cause: unknown) => {
+      signal.throwIfAborted()
+      throw cause
+    })
+    return parseToolArguments(text, 'standard input')
+  }
   if (!given.startsWith('@')) return parseToolArguments(given, 'ARGS')
   const file = resolve(from.cwd, given.slice(1))
   let content: string
   try {
-    content = await readAll((await openInput(file, from.interrupt.signal)) as NodeJS.ReadStream)
+    content = await readAll(await openInput(file, signal))
   } catch (cause) {
-    from.interrupt.signal.throwIfAborted()
+    signal.throwIfAborted()
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'it is not there' : (code ?? message)
     throw new TaplineError('CALL_INVALID_REQUEST', `cannot read the arguments from ${file}: ${why}`, {

@@ -4,7 +4,7 @@ import { TaplineError } from '../errors.ts'
 import { readTrace } from '../trace/read-trace.ts'
 import type { TraceRecord } from '../trace/records.ts'
 import type { CliContext } from './context.ts'
-import { openInput } from './open-input.ts'
+import { openInput, openStdin } from './open-input.ts'
 import { visibleLine } from './render/escape.ts'
 
 /** A line that is no record. */
@@ -31,7 +31,7 @@ export class TraceSource {
   async *records(file: string): AsyncGenerator<TraceRecord> {
     const { interrupt } = this.#context
     let count = 0
-    let wrong = 0
+    let first: LineProblem | undefined
     for await (const { line, record, problem } of this.#lines(file)) {
       interrupt.signal.throwIfAborted()
       if (record !== undefined) {
@@ -39,12 +39,11 @@ export class TraceSource {
         yield record
         continue
       }
-      wrong++
+      first ??= { file, line, problem }
       if (this.problemCount++ < KEPT) this.problems.push({ file, line, problem })
     }
-    if (count > 0 || wrong === 0) return
-    const first = this.problems.find((one) => one.file === file)
-    throw new TaplineError('TRACE_UNREADABLE', `no line of ${file} is a record of a trace; line ${first?.line} ${first?.problem}`)
+    if (count > 0 || first === undefined) return
+    throw new TaplineError('TRACE_UNREADABLE', `no line of ${file} is a record of a trace; line ${first.line} ${first.problem}`)
   }
 
   /** Tells on stderr which lines were left out. */
@@ -58,22 +57,17 @@ export class TraceSource {
 
   async *#lines(file: string): ReturnType<typeof readTrace> {
     const { cwd, stdin, interrupt } = this.#context
-    const path = resolve(cwd, file)
-    // whoever writes to it may take his time
-    const stop = (): void => void stdin.destroy()
-    if (file === '-') interrupt.signal.addEventListener('abort', stop, { once: true })
+    const { signal } = interrupt
     try {
-      yield* readTrace(file === '-' ? (stdin as AsyncIterable<Buffer>) : await openInput(path, interrupt.signal))
+      yield* readTrace(file === '-' ? openStdin(stdin, signal) : await openInput(resolve(cwd, file), signal))
     } catch (cause) {
-      interrupt.signal.throwIfAborted()
+      signal.throwIfAborted()
       const { code, message } = cause as NodeJS.ErrnoException
       throw new TaplineError(
         'TRACE_UNREADABLE',
         `the trace file ${file} cannot be read: ${code === 'ENOENT' ? 'it is not there' : (code ?? message)}`,
         { cause },
       )
-    } finally {
-      interrupt.signal.removeEventListener('abort', stop)
     }
   }
 }

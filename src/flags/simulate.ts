@@ -1,4 +1,5 @@
 /** How a flag file would split many targeting keys. */
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FlagValue } from './flag.ts'
 import type { FlagdFlag, FlagdSet } from './flagd-set.ts'
 import type { EvaluationContext } from './openfeature.ts'
@@ -22,13 +23,25 @@ export interface SimulatedFlag {
 }
 
 const MOST_ERRORS = 10
+/** keys between two turns of the event loop, which Ctrl-C needs */
+const AT_ONCE = 5000
 
-/** Evaluates the flag for so many keys, which are the same in every run; in the order of its variants. */
-export function simulateFlag(set: FlagdSet, flag: FlagdFlag, keys: number, context: EvaluationContext): SimulatedFlag {
+/** Evaluates the flag for so many keys, which are the same in every run; in the order of its variants. Rejects with the reason of `signal`. */
+export async function simulateFlag(
+  set: FlagdSet,
+  flag: FlagdFlag,
+  keys: number,
+  context: EvaluationContext,
+  signal?: AbortSignal,
+): Promise<SimulatedFlag> {
   const counts = new Map<string | null, number>([...flag.variants.keys()].map((variant) => [variant, 0]))
   const errors = new Set<string>()
   const kind = fallbackFor(flag)
   for (let index = 0; index < keys; index++) {
+    if (index % AT_ONCE === 0) {
+      await turn()
+      signal?.throwIfAborted()
+    }
     const { variant, errorMessage } = set.evaluate(flag.name, kind, { ...context, targetingKey: simulatedKey(index) })
     if (errorMessage !== undefined && errors.size < MOST_ERRORS) errors.add(errorMessage)
     const got = errorMessage === undefined ? (variant ?? null) : null

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TaplineError } from '../../errors.ts'
+import type { SimulatedFlag } from '../../flags/simulate.ts'
 import { nearest } from '../../nearest.ts'
 import { VERSION } from '../../version.ts'
 import type { CliContext } from '../context.ts'
@@ -13,7 +14,7 @@ const MOST_KEYS = 1_000_000
 
 /** Exit status 0. Throws CONFIG_NOT_FOUND, CONFIG_INVALID for a file that is no flagd definition, FLAG_UNKNOWN, CLI_USAGE. */
 export async function run(
-  { cwd, out }: CliContext,
+  { cwd, interrupt, out }: CliContext,
   file: string,
   flag: string | undefined,
   { keys = KEYS }: { readonly keys?: number },
@@ -51,7 +52,8 @@ export async function run(
       },
     )
   }
-  const flags = chosen.map((one) => simulateFlag(set, one, keys, { version: VERSION }))
+  const flags: SimulatedFlag[] = []
+  for (const one of chosen) flags.push(await simulateFlag(set, one, keys, { version: VERSION }, interrupt.signal))
   await out.result({ json: () => simulationJson(path, keys, flags), text: (paint) => simulationText(keys, flags, paint) })
   return EXIT_DONE
 }

@@ -11,7 +11,7 @@ import { hooksText } from '../render/hook.ts'
 export async function run(context: CliContext): Promise<number> {
   const { out } = context
   const { loaded } = await readConfiguration(context)
-  const { rows, diagnostics } = await hookRows(loaded, await openStore(context))
+  const { rows, diagnostics } = await hookRows(loaded, await openStore(context), context.interrupt.signal)
   await out.result({ json: () => ({ hooks: rows, diagnostics }), text: (paint) => hooksText(rows, paint) })
   if (rows.length === 0 && !hasErrors(diagnostics)) out.note('no hooks')
   for (const one of diagnostics) if (!out.json && one.severity !== 'info') out.note(diagnosticText(one, out.paintErr))

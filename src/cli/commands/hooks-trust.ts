@@ -38,7 +38,7 @@ export async function run(context: CliContext, file: string | undefined): Promis
 
 async function ofConfiguration(context: CliContext): Promise<readonly HookSubject[]> {
   const { loaded } = await readConfiguration(context)
-  const { subjects, diagnostics } = await hookRows(loaded, await openStore(context))
+  const { subjects, diagnostics } = await hookRows(loaded, await openStore(context), context.interrupt.signal)
   const broken = diagnostics.filter(({ code, severity }) => severity === 'error' && code.startsWith('CONFIG_'))
   if (broken.length > 0)
     throw invalidDocument(

@@ -26,5 +26,5 @@ export async function run(context: CliContext, file: string | undefined): Promis
 async function ofConfiguration(context: CliContext): Promise<readonly string[]> {
   const { loaded } = await readConfiguration(context)
   const own = loaded.hooks.filter(({ kind }) => kind === 'commandHooks').map(({ module }) => module)
-  return [...own, ...(await packageHookFiles(loaded))]
+  return [...own, ...(await packageHookFiles(loaded, context.interrupt.signal))]
 }

@@ -9,6 +9,7 @@ import { digest } from '../../../src/json.ts'
 import { auditLog, type AuditLogOptions, toolList } from '../../../src/plugins/builtin/index.ts'
 import { openTestRuntime, scriptedServer } from '../../../src/testing/index.ts'
 import type { TestRuntime, TestRuntimeOptions } from '../../../src/testing/index.ts'
+import { threeEnds } from './kit.ts'
 
 const ROOT = fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-audit-'))
 afterAll(() => fs.rmSync(ROOT, { recursive: true, force: true }))
@@ -27,21 +28,9 @@ const linesOf = (...files: string[]): Line[] =>
       .map((line) => JSON.parse(line) as Line),
   )
 
-const s = scriptedServer({
-  tools: {
-    run: {},
-    drop: {},
-    fails: {
-      run: () => {
-        throw new Error('broken')
-      },
-    },
-  },
-  resources: { 'a:b': 'text' },
-})
 const open = (options: AuditLogOptions, more: TestRuntimeOptions = {}): Promise<TestRuntime> =>
   openTestRuntime({
-    environments: { e: { s } },
+    environments: { e: { s: threeEnds } },
     hooks: [auditLog(options), toolList({ deny: ['drop'] })],
     session: { id: 'the-session' },
     ...more,

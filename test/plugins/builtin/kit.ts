@@ -1,6 +1,7 @@
 // What the tests of the built-in plugins share.
 import type { HookPlugin, HookPorts } from '../../../src/plugin.ts'
-import type { SentMessage, TestRuntime } from '../../../src/testing/index.ts'
+import type { ScriptedServer, SentMessage, TestRuntime } from '../../../src/testing/index.ts'
+import { scriptedServer } from '../../../src/testing/index.ts'
 
 export const plugin = (name: string, apply: (ports: HookPorts) => void): HookPlugin => ({ name, apply })
 
@@ -16,3 +17,18 @@ export const goneDown = (t: TestRuntime): Promise<void> =>
       resolve()
     })
   })
+
+/** A server with a tool that runs, one that guards refuse, and one that fails. */
+export const threeEnds: ScriptedServer = scriptedServer({
+  tools: {
+    run: {},
+    drop: {},
+    fails: {
+      run: () => {
+        throw new Error('broken')
+      },
+    },
+  },
+  resources: { 'a:b': 'text' },
+  prompts: { ask: () => 'ask' },
+})

@@ -5,24 +5,10 @@ import { openTestRuntime, scriptedServer } from '../../../src/testing/index.ts'
 import type { ScriptedServer, TestRuntime, TestRuntimeOptions } from '../../../src/testing/index.ts'
 import { memoryMeter, memoryTracer, StorageContextManager } from './in-memory-telemetry.ts'
 import type { KeptSpan, Measurement } from './in-memory-telemetry.ts'
-import { plugin, toolCalls } from './kit.ts'
+import { plugin, threeEnds, toolCalls } from './kit.ts'
 
 beforeAll(() => void context.setGlobalContextManager(new StorageContextManager()))
 afterAll(() => context.disable())
-
-const s = scriptedServer({
-  tools: {
-    run: {},
-    drop: {},
-    fails: {
-      run: () => {
-        throw new Error('broken')
-      },
-    },
-  },
-  resources: { 'a:b': 'text' },
-  prompts: { ask: () => 'ask' },
-})
 
 interface Watched {
   readonly t: TestRuntime
@@ -35,7 +21,7 @@ async function open(options: OpenTelemetryOptions = {}, more: TestRuntimeOptions
   const { tracer, spans } = memoryTracer()
   const { meter, records, units } = memoryMeter()
   const t = await openTestRuntime({
-    environments: { e: { s } },
+    environments: { e: { s: threeEnds } },
     session: { id: 'the-session' },
     ...more,
     hooks: [openTelemetry({ tracer, meter, ...options }), ...(more.hooks ?? [])],
@@ -234,7 +220,7 @@ test('a trace context that the host sends itself is kept', async () => {
 })
 
 test('without anything registered it does nothing, and nothing goes to the server', async () => {
-  await using t = await openTestRuntime({ threadWide: { s }, hooks: [openTelemetry()] })
+  await using t = await openTestRuntime({ threadWide: { s: threeEnds }, hooks: [openTelemetry()] })
   expect(await t.callTool({ server: 's', tool: 'run' })).toMatchObject({ outcome: 'completed' })
   expect(toolCalls(t)[0]?.params._meta ?? {}).not.toHaveProperty('traceparent')
 })
