@@ -41,17 +41,34 @@ test('hooks check: what can only be seen from outside of the process', async () 
   await place.write('leaves.mjs', module('() => process.exit(0)'))
   await place.write('talks.mjs', module(`() => { setImmediate(() => { throw new Error('stray') }) }`, `console.log('{"ok":"loaded"}')`))
   await place.write('early.mjs', 'process.exit(0)\n')
+  await place.write(
+    'parent.mjs',
+    module(
+      '() => undefined',
+      `import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+const child = spawn('sleep', ['600'], { stdio: 'inherit', detached: true })
+fs.writeFileSync('left', String(child.pid))
+child.unref()`,
+    ),
+  )
   const check = (file: string, ...more: string[]) => place.run(['hooks', 'check', file, '--calls', '50', '--json', ...more])
-  const [spins, leaves, talks, early] = await Promise.all([
+  const [spins, leaves, talks, allowed, parent, early] = await Promise.all([
     check('spins.mjs', '--limit', '5'),
     check('leaves.mjs'),
     check('talks.mjs'),
+    check('talks.mjs', '--allow', 'writes_to_stdout', '--allow', 'throws'),
+    check('parent.mjs'),
     check('early.mjs'),
   ])
   expect(spins.json.findings).toMatchObject([{ kind: 'blocks_event_loop', hook: 'approve', tap: 't', call: { method: 'tools/call' } }])
   expect(leaves.json.findings).toMatchObject([{ kind: 'throws', tap: 't', message: 'ended the process' }])
   expect(kinds(talks.json)).toEqual(['writes_to_stdout', 'throws'])
   expect(talks.json.findings[1].message).toContain('stray')
+  expect(allowed.json).toMatchObject({ ok: true, findings: [] })
+  // it ends although what the plugin started holds its pipes
+  process.kill(Number(readFileSync(place.path('left'), 'utf8')))
+  expect(parent.json).toMatchObject({ ok: true, plugin: 'checked' })
   expect([spins, leaves, talks].map(({ status }) => status)).toEqual([1, 1, 1])
   expect(early.json.error).toMatchObject({ code: 'HOOK_BAD_PLUGIN', message: expect.stringContaining('ended its process') })
 })

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openInput } from '../../src/cli/open-input.ts'
@@ -43,6 +44,14 @@ describe.runIf(process.platform !== 'win32')('a pipe', () => {
     const file = pipe('q')
     const abort = new AbortController()
     const read = readToolArguments(`@${file}`, { cwd: '/', stdin: process.stdin, interrupt: abort })
+    const ended = read.catch((error: unknown) => error)
+    abort.abort('later')
+    expect(await ended).toBe('later')
+  })
+
+  test('standard input that stays open is given up with the signal too', async () => {
+    const abort = new AbortController()
+    const read = readToolArguments('-', { cwd: '/', stdin: new PassThrough(), interrupt: abort })
     const ended = read.catch((error: unknown) => error)
     abort.abort('later')
     expect(await ended).toBe('later')

@@ -91,6 +91,9 @@ test('trace show: one call, standard input, broken lines, and files that are non
     expect([failed.status, failed.json.error.code], String(args)).toEqual([2, code])
     expect(failed.json.error.message).not.toMatch(/E[A-Z]{4,}/)
   }
+  // also behind a file whose mistakes are more than are kept
+  const second = await at.run(['rollout', 'report', 't.jsonl', 'guard.mjs'])
+  expect(second.stderr).toMatch(/no line of guard\.mjs is a record of a trace; line 1 is not JSON/)
 })
 
 test('a large file is shown in little memory', { timeout: LIMIT }, async () => {

@@ -101,6 +101,15 @@ describe('a file that is no flagd definition', () => {
     expect(read).toMatchObject({ problem: expect.stringMatching(problem), ...place })
   })
 
+  test('a simulation ends with its signal', async () => {
+    const read = await readFlagdSet('{"flags":{"f":{"state":"ENABLED","variants":{"on":true},"defaultVariant":"on"}}}')
+    if ('problem' in read) throw new Error(read.problem)
+    const abort = new AbortController()
+    const ended = simulateFlag(read, read.flags[0]!, 1_000_000, {}, abort.signal)
+    setImmediate(() => abort.abort('enough'))
+    await expect(ended).rejects.toBe('enough')
+  })
+
   test('whatever it is, it is a problem or a set, and nothing is thrown', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -111,7 +120,10 @@ describe('a file that is no flagd definition', () => {
         ),
         async (any) => {
           const read = await readFlagdSet(any)
-          const said = 'problem' in read ? [read.problem] : read.flags.map((flag) => simulateFlag(read, flag, 3, {}).name)
+          const said =
+            'problem' in read
+              ? [read.problem]
+              : await Promise.all(read.flags.map(async (flag) => (await simulateFlag(read, flag, 3, {})).name))
           expect(said.every((text) => typeof text === 'string')).toBe(true)
         },
       ),
