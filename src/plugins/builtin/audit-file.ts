@@ -1,4 +1,5 @@
 /** An audit log in a file that several processes may append to. */
+import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, statSync } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,8 +15,8 @@ export interface Rotation {
 }
 
 const OWNER_ONLY = 0o600
-/** What stands behind the name of an old file: time, process, number. */
-const OLD = /^\d{8}T\d{9}Z-\d+-\d+$/
+/** What stands behind the name of an old file: time, process, chance. */
+const OLD = /^\d{8}T\d{9}Z-\d+-[\da-f]+$/
 const NOTHING = Promise.resolve()
 
 /** Appends with one write for all lines that wait, so that those of two processes never mix. */
@@ -26,11 +27,13 @@ export class AuditFile implements AuditSink {
   #waiting: string[] = []
   #waitingBytes = 0
   #last: Promise<void> = NOTHING
+  /** lines since the last gap that was written */
   #lost = 0
   #lostInAll = 0
   #isTorn = false
   #isClosed = false
-  #rotations = 0
+  /** that lines are left out has been told since the last gap that was written */
+  #isOverflowTold = false
 
   /** Makes the file where it is not there, readable for its owner alone. Throws HOOK_BAD_PLUGIN where that cannot be. */
   constructor(file: string, rotation: Rotation) {
@@ -52,7 +55,9 @@ export class AuditFile implements AuditSink {
   write(line: string): Promise<void> {
     if (this.#waitingBytes > MOST_WAITING_BYTES) {
       this.#lose(1)
-      return NOTHING
+      if (this.#isOverflowTold) return NOTHING
+      this.#isOverflowTold = true
+      return Promise.reject(new Error(`the audit log ${this.#file} is written more slowly than lines come; lines are lost`))
     }
     this.#waitingBytes += Buffer.byteLength(line)
     // whoever comes while a batch is being gathered is told by the first of it
@@ -75,9 +80,12 @@ export class AuditFile implements AuditSink {
     this.#waitingBytes = 0
     try {
       const handle = await this.#current()
-      const gap = this.#lost === 0 ? '' : `${JSON.stringify({ v: 1, time: new Date().toISOString(), lost: this.#lost })}\n`
+      // what is lost while this is being written belongs to the next gap
+      const told = this.#lost
+      this.#isOverflowTold = false
+      const gap = told === 0 ? '' : `${JSON.stringify({ v: 1, time: new Date().toISOString(), lost: told })}\n`
       await this.#writeWhole(handle, Buffer.from(`${this.#isTorn ? '\n' : ''}${gap}${lines.join('')}`))
-      this.#lost = 0
+      this.#lost -= told
       // whatever comes after the end is written too, and leaves nothing open
       if (this.#isClosed) await this.#release()
     } catch (error) {
@@ -115,15 +123,21 @@ export class AuditFile implements AuditSink {
   async #rotate(): Promise<void> {
     await this.#release()
     const stamp = new Date().toISOString().replace(/[-:.]/g, '')
-    await rename(this.#file, `${this.#file}.${stamp}-${process.pid}-${++this.#rotations}`).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    await rename(this.#file, `${this.#file}.${stamp}-${process.pid}-${randomBytes(4).toString('hex')}`).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      },
+    )
     const { keep } = this.#rotation
-    if (keep === null) return
+    // what is in the way of one old file is no reason to lose lines; it is tried again with the next
+    if (keep !== null) await this.#prune(keep).catch(() => {})
+  }
+
+  async #prune(keep: number): Promise<void> {
     const folder = path.dirname(this.#file)
     const start = `${path.basename(this.#file)}.`
     const old = (await readdir(folder)).filter((name) => name.startsWith(start) && OLD.test(name.slice(start.length))).sort()
-    for (const name of old.slice(0, Math.max(0, old.length - keep))) await rm(path.join(folder, name), { force: true })
+    for (const name of old.slice(0, Math.max(0, old.length - keep))) await rm(path.join(folder, name), { force: true }).catch(() => {})
   }
 
   #lose(lines: number): void {

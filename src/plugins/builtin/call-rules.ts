@@ -13,7 +13,7 @@ export interface CallRule {
   readonly servers?: readonly string[]
   /** ids; null = thread-wide servers */
   readonly environments?: readonly (string | null)[]
-  /** default: tool calls where `tools` is given, else every method */
+  /** default: tool calls where `tools` is given, else every method. Beside `tools` it must have `tools/call` */
   readonly methods?: readonly Method[]
 }
 
@@ -22,29 +22,31 @@ export type CallTest = (call: CallView) => boolean
 
 const KEYS = ['tools', 'servers', 'environments', 'methods'] as const satisfies readonly (keyof CallRule)[]
 
-/** Reads a list of rules; a text is the name of a tool on any server. Null where the option is not given. */
-export function readCallRules(options: OptionReader, key: string): CallTest | null {
+/** Reads a list of rules; a text is the name of a tool on any server. Null where the option is not given. A rule that means none of the methods `within` is a mistake. */
+export function readCallRules(options: OptionReader, key: string, within: readonly Method[] = ALL_METHODS): CallTest | null {
   const items = options.list(key)
   if (items === null) return null
-  const tests = items.map((item, index) => readRule(options, key, item, index))
+  const tests = items.map((item, index) => readRule(options, item, [key, index], within))
   return (call) => tests.some((test) => test(call))
 }
 
-function readRule(options: OptionReader, key: string, item: unknown, index: number): CallTest {
+function readRule(options: OptionReader, item: unknown, place: readonly [string, number], within: readonly Method[]): CallTest {
+  const look = (methods: readonly Method[]): void => {
+    if (!methods.some((method) => within.includes(method))) options.fail(place, `means ${methods.join(', ')}, which methods leaves out`)
+  }
   if (typeof item === 'string') {
-    if (item === '') options.fail([key, index], 'must be the name of a tool, or an object')
+    if (item === '') options.fail(place, 'must be the name of a tool, or an object')
+    look(['tools/call'])
     return testOf([item], null, null, ['tools/call'])
   }
-  const rule = new OptionReader(item, KEYS, options.at(key, index), options.issues)
+  const rule = new OptionReader(item, KEYS, options.at(...place), options.issues)
   if (typeof item === 'object' && item !== null && !KEYS.some((name) => rule.has(name)))
     rule.fail('', `must name something: ${KEYS.join(', ')}`)
   const tools = rule.texts('tools')
-  return testOf(
-    tools,
-    rule.texts('servers'),
-    readEnvironments(rule),
-    readMethods(rule, 'methods') ?? (tools === null ? null : ['tools/call']),
-  )
+  const methods = readMethods(rule, 'methods') ?? (tools === null ? null : (['tools/call'] as const))
+  if (tools !== null && methods?.includes('tools/call') === false) rule.fail('methods', 'must have tools/call beside tools')
+  else if (methods !== null) look(methods)
+  return testOf(tools, rule.texts('servers'), readEnvironments(rule), methods)
 }
 
 function readEnvironments(rule: OptionReader): readonly (string | null)[] | null {

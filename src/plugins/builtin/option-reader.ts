@@ -88,7 +88,7 @@ export class OptionReader {
     return null
   }
 
-  /** Null where it is not given. A list that is given names something: an empty one would guard nothing without a word. */
+  /** Null where it is not given. Whether an empty one means something is for the caller to say. */
   list(key: string): readonly unknown[] | null {
     const value = this.#given[key]
     if (value === undefined) return null
@@ -97,6 +97,7 @@ export class OptionReader {
     return null
   }
 
+  /** Null where it is not given. A list of names that is given names something: an empty one would guard nothing without a word. */
   texts(key: string): readonly string[] | null {
     const items = this.list(key)
     if (items === null) return null

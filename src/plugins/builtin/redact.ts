@@ -5,6 +5,7 @@ import { ALL_METHODS } from '../../hooks/methods.ts'
 import type { HookPlugin } from '../../hooks/plugin.ts'
 import { STAGE_LAST } from '../../hooks/stages.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import { isJsonObject } from '../../json.ts'
 import type { Method } from '../../mcp.ts'
 import { deny } from '../../verdicts.ts'
 import { type OptionReader, optionSchema } from './option-reader.ts'
@@ -65,9 +66,10 @@ export const redact: (options: RedactOptions) => HookPlugin = definePlugin({
 /** An error keeps its outcome, unless what it says has to be taken out: then the outcome is `result_withheld`. */
 function withheld(redactor: Redactor, error: unknown): unknown {
   const { rawResult = null, rpcData = null } = (isTaplineError(error) ? (error.data ?? {}) : {}) as Readonly<Record<string, Json>>
-  const said: Json = [messageOf(error), rpcData, rawResult]
-  const [message, data, raw] = said.map((one) => redactor.redact(one, true))
-  const isClean = message === said[0] && data === said[1] && raw === said[2]
+  const said = messageOf(error)
+  // paths count in a result that was not accepted as in every other
+  const raw = isJsonObject(rawResult) ? redactor.redactResult(rawResult) : redactor.redact(rawResult, true)
+  const isClean = redactor.redact(said, true) === said && redactor.redact(rpcData, true) === rpcData && raw === rawResult
   return isClean ? error : new Error('the error of the server says what must not be seen')
 }
 

@@ -15,7 +15,7 @@ export interface RetryOptions {
   readonly attempts?: number
   /** ms before the second attempt, twice as much before each later one: 0 to 60,000, default 200 */
   readonly delayMs?: number
-  /** longest wait between two attempts in ms: 0 to 600,000, default 5000 */
+  /** longest wait between two attempts in ms, except after a start that failed, where it is 2 s, 4 s, 8 s … at least: 0 to 600,000, default 5000 */
   readonly maxDelayMs?: number
   /** no attempt begins later than this many ms after the first: 1 to 3,000,000, default 30,000 */
   readonly totalMs?: number

@@ -12,7 +12,7 @@ import { optionSchema } from './option-reader.ts'
 export interface ToolListOptions {
   /** what may be called; everything else is refused, resources and prompts too. An empty list refuses everything */
   readonly allow?: readonly (string | CallRule)[]
-  /** what is refused, whatever `allow` says */
+  /** what is refused, whatever `allow` says. Without `allow` it must not be empty, and each rule must mean one of `methods` */
   readonly deny?: readonly (string | CallRule)[]
   /** what the lists are about; default: every method */
   readonly methods?: readonly Method[]
@@ -29,10 +29,13 @@ export const toolList: (options: ToolListOptions) => HookPlugin = definePlugin({
   name: 'tool-list',
   options: optionSchema<ToolListOptions, Lists>(['allow', 'deny', 'methods'], (options) => {
     if (!options.has('allow') && !options.has('deny')) options.fail('', 'must have allow, deny or both')
+    const denied = options.value('deny')
+    if (!options.has('allow') && Array.isArray(denied) && denied.length === 0) options.fail('deny', 'must not be empty without allow')
+    const methods = readMethods(options, 'methods') ?? ALL_METHODS
     return {
       allow: readCallRules(options, 'allow'),
-      deny: readCallRules(options, 'deny'),
-      methods: readMethods(options, 'methods') ?? ALL_METHODS,
+      deny: readCallRules(options, 'deny', methods),
+      methods,
     }
   }),
   apply({ hooks }, lists) {

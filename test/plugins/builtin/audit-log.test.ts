@@ -4,8 +4,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { Writable } from 'node:stream'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { digest } from '../../../src/json.ts'
+import { AuditFile } from '../../../src/plugins/builtin/audit-file.ts'
+import { MOST_WAITING_BYTES } from '../../../src/plugins/builtin/audit-sink.ts'
 import { auditLog, type AuditLogOptions, toolList } from '../../../src/plugins/builtin/index.ts'
 import { openTestRuntime, scriptedServer } from '../../../src/testing/index.ts'
 import type { TestRuntime, TestRuntimeOptions } from '../../../src/testing/index.ts'
@@ -130,10 +132,61 @@ test('keep: so many of the old files stay, and files that only look alike are le
   }
   expect(fs.readdirSync(folder).sort()).toEqual([
     'audit.jsonl',
-    expect.stringMatching(/Z-\d+-\d+$/),
-    expect.stringMatching(/Z-\d+-\d+$/),
+    expect.stringMatching(/Z-\d+-[\da-f]{8}$/),
+    expect.stringMatching(/Z-\d+-[\da-f]{8}$/),
     'audit.jsonl.bak',
   ])
+})
+
+test('an old file that cannot be taken away costs no line', async () => {
+  const folder = freshFolder()
+  const file = path.join(folder, 'audit.jsonl')
+  // a folder is not removed like a file
+  fs.mkdirSync(`${file}.20200101T000000000Z-1-1`)
+  fs.writeFileSync(`${file}.20200101T000000001Z-1-2`, '')
+  const sink = new AuditFile(file, { maxBytes: 1, keep: 1 })
+  for (const n of [1, 2]) await sink.write(`{"n":${n}}\n`)
+  await sink.close()
+  expect(linesOf(file)).toEqual([{ n: 2 }])
+  expect(fs.readdirSync(folder)).not.toContain('audit.jsonl.20200101T000000001Z-1-2')
+})
+
+test('two sessions of a process that turn the file over in one millisecond overwrite nothing', async () => {
+  const folder = freshFolder()
+  const file = path.join(folder, 'audit.jsonl')
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const sinks = [1, 2].map(() => new AuditFile(file, { maxBytes: 1, keep: null }))
+    for (let n = 0; n < 8; n++) await sinks[n % 4 < 2 ? 0 : 1]?.write(`{"n":${n}}\n`)
+    for (const sink of sinks) await sink.close()
+  } finally {
+    vi.useRealTimers()
+  }
+  const lines = linesOf(...fs.readdirSync(folder).map((name) => path.join(folder, name)))
+  expect(lines.map(({ n }) => String(n)).sort()).toEqual('01234567'.split(''))
+})
+
+test('what is lost while a batch is being written is told once, and is a gap of its own in the file', async () => {
+  const file = path.join(freshFolder(), 'audit.jsonl')
+  const sink = new AuditFile(file, { maxBytes: null, keep: null })
+  const probe = await fs.promises.open(file, 'a')
+  const handles = Object.getPrototypeOf(probe) as fs.promises.FileHandle
+  await probe.close()
+  const more: Promise<PromiseSettledResult<void>[]>[] = []
+  const real = handles.write
+  const spy = vi.spyOn(handles, 'write').mockImplementationOnce(function (this: fs.promises.FileHandle, ...args: unknown[]) {
+    const big = sink.write(`${JSON.stringify({ big: 'x'.repeat(MOST_WAITING_BYTES) })}\n`)
+    more.push(Promise.allSettled([big, ...[1, 2].map((n) => sink.write(`{"n":${n}}\n`))]))
+    return Reflect.apply(real, this, args) as never
+  })
+  try {
+    await sink.write('{"n":0}\n')
+  } finally {
+    spy.mockRestore()
+  }
+  expect((await more[0])?.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  await expect(sink.close()).rejects.toThrow('has lost 2 lines')
+  expect(linesOf(file)).toMatchObject([{ n: 0 }, { v: 1, lost: 2 }, { big: expect.any(String) as string }])
 })
 
 test('a file that was moved away is made again', async () => {

@@ -145,6 +145,21 @@ test('an error that says what must not be seen is withheld; others end as they c
   await expect(t.session.getPrompt({ server: 's', prompt: 'other' })).rejects.toMatchObject({ code: 'SERVER_FAILED' })
 })
 
+test('paths count from structuredContent in a result that was not accepted, too', async () => {
+  const answer = { content: [{ type: 'text', text: 'see there' }], structuredContent: { user: { pin: 'hunter22' }, n: 'many' } }
+  const outputSchema = { type: 'object', properties: { n: { type: 'number' } } } as const
+  const s = scriptedServer({ tools: { run: { outputSchema, run: () => answer } } })
+  const end = async (path: string): Promise<object> => {
+    const policies = { s: { outputSchema: 'enforce' } } as const
+    await using t = await openTestRuntime({ threadWide: { s }, policies, hooks: [redact({ paths: [path] })] })
+    return await run(t)
+  }
+  const withheld = await end('/user/pin')
+  expect(withheld).toMatchObject({ outcome: 'result_withheld' })
+  expect(JSON.stringify(withheld)).not.toContain('hunter22')
+  expect(await end('/content')).toMatchObject({ outcome: 'server_failed', rawResult: answer })
+})
+
 test('one side only', async () => {
   await using results = await open({ patterns: ['tok-[a-z]{8}'], arguments: false }, ({ a }) => a)
   expect((await resultOf(results, { a: 'tok-abcdefgh' })).content).toMatchObject([{ text: '[redacted]' }])

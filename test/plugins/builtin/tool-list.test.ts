@@ -60,6 +60,7 @@ test('allow: everything else is refused, and deny wins', async () => {
     'files/drop': 'drop is on the deny list of files',
   })
   expect(sent(runtime)).toBe(2)
+  expect(await ends(await runtimeWith({ allow: ['read'], deny: [] }), 'files/read')).toEqual({ 'files/read': 'completed' })
   expect(await ends(await runtimeWith({ allow: [] }), 'files/read')).toEqual({ 'files/read': 'read is not on the allow list of files' })
 })
 
@@ -116,6 +117,7 @@ describe('rules', () => {
   test('a call is sent exactly where no deny rule fits, and an allow rule fits or there is no allow list', async () => {
     await fc.assert(
       fc.asyncProperty(fc.option(rules, { nil: undefined }), rules, async (allow, deny) => {
+        fc.pre(allow !== undefined || deny.length > 0)
         const runtime = await openTestRuntime({
           ...servers,
           features: { multi_environment_mcp: true },
@@ -150,6 +152,11 @@ test.each<[unknown, string]>([
   [undefined, 'options: must have allow, deny or both'],
   [{ denny: ['x'], allow: [] }, 'denny: is no option (did you mean "deny"?)'],
   [{ deny: 'drop' }, 'deny: must be a list'],
+  [{ deny: [] }, 'deny: must not be empty without allow'],
+  [{ deny: [{ tools: ['x'], methods: ['resources/read'] }] }, 'deny.0.methods: must have tools/call beside tools'],
+  [{ allow: [{ tools: ['x'], methods: ['resources/read'] }] }, 'allow.0.methods: must have tools/call beside tools'],
+  [{ deny: ['drop*'], methods: ['resources/read'] }, 'deny.0: means tools/call, which methods leaves out'],
+  [{ deny: [{ servers: ['a'] }, { methods: ['prompts/get'] }], methods: ['resources/read'] }, 'deny.1: means prompts/get, which'],
   [{ deny: [{}] }, 'deny.0: must name something: tools, servers, environments, methods'],
   [{ deny: [7] }, 'deny.0: must be an object'],
   [{ deny: [''] }, 'deny.0: must be the name of a tool, or an object'],
