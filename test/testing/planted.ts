@@ -114,6 +114,21 @@ export const PLANTED: readonly (readonly [string, FindingKind, () => HookPlugin,
     'bad_return',
     () => plugin(({ hooks }) => hooks.approve.tap({ name: 't', onFailure: 'continue' }, () => null)),
   ],
+  [
+    'returns a result whose metadata cannot be read',
+    'bad_return',
+    () =>
+      plugin(({ hooks }) =>
+        hooks.dispatch.tapPromise('t', async (_call: any, next: any) => {
+          await next()
+          return {
+            get _meta() {
+              throw new Error('unreadable')
+            },
+          }
+        }),
+      ),
+  ],
   // metadata
   [
     'sets a reserved key',
@@ -302,6 +317,18 @@ export const PLANTED: readonly (readonly [string, FindingKind, () => HookPlugin,
       })
     },
     ['state_between_calls', 'not_deterministic'],
+  ],
+  [
+    'throws from apply once a session has closed',
+    'apply_twice',
+    () => {
+      let isOpen = true
+      return plugin(({ hooks }) => {
+        if (!isOpen) throw new Error('closed')
+        hooks.approve.tap('t', () => undefined)
+        return { [Symbol.dispose]: () => void (isOpen = false) }
+      })
+    },
   ],
   [
     'registers its taps once',

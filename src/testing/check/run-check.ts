@@ -18,6 +18,8 @@ import type { CheckRequest } from './requests.ts'
 import { failingRequests, ordinaryRequests } from './requests.ts'
 import { checkTaps } from './tap-checks.ts'
 
+/** how a session fails to open where apply throws, or registers what is no tap */
+const BAD_APPLY: ReadonlySet<string> = new Set(['HOOK_BAD_PLUGIN', 'HOOK_BAD_TAP'])
 const NOWHERE = { hook: null, tap: null }
 
 /** Checks one plugin; `onEntered` is told of every tap that is about to run while calls are made one after the other. */
@@ -42,6 +44,10 @@ export async function runCheck(plugin: HookPlugin, options: CheckPluginOptions, 
     if (runtime !== null) {
       try {
         await steps(run, runtime, watch, calls, budgetMs)
+      } catch (error) {
+        // apply failed for a later session, without which nothing more can be looked at
+        if (!isTaplineError(error) || !BAD_APPLY.has(error.code)) throw error
+        tellBadApply(run, error)
       } finally {
         await runtime.close()
       }
@@ -57,11 +63,15 @@ async function openOrTell(run: CheckRun): Promise<TestRuntime | null> {
   try {
     return await run.open()
   } catch (error) {
-    const { hook = null, tap = null, remedy } = isTaplineError(error) ? error : {}
-    const first = run.plugin.registrations.length <= 1
-    run.findings.add(first ? 'bad_registration' : 'apply_twice', { hook, tap }, messageOf(error), null, first ? remedy : undefined)
+    tellBadApply(run, error)
     return null
   }
+}
+
+function tellBadApply(run: CheckRun, error: unknown): void {
+  const { hook = null, tap = null, remedy } = isTaplineError(error) ? error : {}
+  const first = run.plugin.registrations.length <= 1
+  run.findings.add(first ? 'bad_registration' : 'apply_twice', { hook, tap }, messageOf(error), null, first ? remedy : undefined)
 }
 
 async function steps(run: CheckRun, runtime: TestRuntime, watch: ProcessWatch, calls: number, budgetMs: number): Promise<void> {

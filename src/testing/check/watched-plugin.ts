@@ -137,7 +137,7 @@ export class WatchedPlugin implements HookPlugin {
       call,
       () => fn(view, watchedNext, context),
       () => waited,
-      (value) => this.#forged(tap, value, last),
+      (value) => this.#look(tap, value, last),
     )
   }
 
@@ -218,7 +218,13 @@ export class WatchedPlugin implements HookPlugin {
       this.#host.findings.add('pollutes_prototypes', tap, `put "${key}" on a prototype that everybody shares`, this.#host.call)
   }
 
-  /** A result may carry `_meta` too; its reserved keys are the server's and MCP's. */
+  /** A result may carry `_meta` too; its reserved keys are the server's and MCP's. One that cannot be read the runtime refuses itself. */
+  #look(tap: WatchedTap, value: unknown, last: unknown): void {
+    try {
+      this.#forged(tap, value, last)
+    } catch {}
+  }
+
   #forged(tap: WatchedTap, value: unknown, last: unknown): void {
     if (value === last || !isJsonObject(value) || !isJsonObject(value['_meta'])) return
     const before = isJsonObject(last) && isJsonObject(last['_meta']) ? last['_meta'] : {}
