@@ -10,7 +10,7 @@ import type { Member, ObjectValue, Report } from '../documents/value.ts'
 import { duplicateKey, quoted } from '../documents/value.ts'
 
 /** What stays in a file of another format would be lost without a word, guards among it. */
-const OURS = ['environments', 'selectedEnvironments', 'hooks', 'features', 'naming', 'resourceTools', 'store', 'trace']
+const OURS = ['environments', 'selectedEnvironments', 'hooks', 'features', 'flags', 'naming', 'resourceTools', 'store', 'trace']
 
 interface Context {
   readonly report: Report

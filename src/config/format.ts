@@ -13,6 +13,7 @@ const OURS: ReadonlySet<string> = new Set([
   'selectedEnvironments',
   'selected_environments',
   'mcpServers',
+  'flags',
   'naming',
   'resourceTools',
   'store',

@@ -126,6 +126,8 @@ test.each([
 
 test.each([
   ['config.toml', '[environments.a]\n[mcp_serverz]'],
+  ['config.toml', '[flags]\nfile = "flags.json"\n[mcp_serverz]'],
+  ['my-codex.toml', '[flags]\nfile = "flags.json"\n[mcp_serverz]'],
   ['config.toml', 'hooks = ["./guard.mjs"]\n[mcp_serverz]'],
   ['tapline.toml', 'model = "m"'],
   ['other.toml', '[mcp_servers.a]\ncommand = "node"\n[mcp_serverz]'],

@@ -237,6 +237,9 @@ test('a file of another client: its keys do no harm, and loosen nothing', async 
 test('.mcp.json may be the bare map; our own sections are refused there, not dropped', async () => {
   expect(server(await loadText({ a: { command: 'node' } }, { name: '.mcp.json' }), 'a').problem).toBeNull()
   await expect(loadText({ mcpServers: {}, hooks: ['./guard.mjs'] }, { name: '.mcp.json' })).rejects.toThrow(/"hooks" does not belong/)
+  await expect(loadText({ mcpServers: {}, flags: { file: 'flags.json' } }, { name: '.mcp.json' })).rejects.toThrow(
+    /"flags" does not belong/,
+  )
 })
 
 test('the cwd of a server, and what relative commands start from', async () => {
