@@ -10,7 +10,7 @@ export function addHookAuthorCommands(hooks: Command, action: MakeAction): void 
     .description('find what is wrong with a hook plugin: run it in a process of its own against hostile input')
     .argument('<module>', 'a .js, .mjs or .cjs file, or the name of a package')
     .option('--options <json>', 'options for the plugin, as a configuration would give them')
-    .option('--seed <n>', 'order and chance; the same seed gives the same findings', number)
+    .option('--seed <n>', 'order and chance; the same seed gives the same findings', seed)
     .option('--calls <n>', 'calls that are made at once; default 2000', number)
     .option('--budget <ms>', 'time of its own that a tap may take; default 100', number)
     .option('--allow <kind>', 'a kind of finding that is meant; may be given several times', (kind: string, all: string[] | undefined) => [
@@ -33,6 +33,13 @@ export function addHookAuthorCommands(hooks: Command, action: MakeAction): void 
         (await import('./commands/hooks-init.ts')).run(context, folder as string, options as object),
       ),
     )
+}
+
+function seed(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= Number.MAX_SAFE_INTEGER))
+    throw new InvalidArgumentError('It must be 0 or a number above.')
+  return value
 }
 
 function number(text: string): number {
