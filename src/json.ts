@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 // taken at load: a plugin that patches them later changes nothing here
 const { stringify, parse } = JSON
-const { freeze, isFrozen } = Object
+const { defineProperty, freeze, isFrozen } = Object
 
 /** A JSON value; deeply read-only, because what crosses the pipeline is frozen on first read. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -64,6 +64,31 @@ export function digest(value: Json): string {
 /** True where both values have the same canonical form. */
 export function sameJson(a: Json, b: Json): boolean {
   return a === b || canonicalJson(a) === canonicalJson(b)
+}
+
+/** A deeply frozen copy of a JSON value; an undefined member counts as absent. */
+export function frozenCopy(value: Json): Json {
+  // a loop, as below
+  const open: { readonly from: Json; readonly into: Json }[] = []
+  const copyOf = (from: Json): Json => {
+    if (typeof from !== 'object' || from === null) return from
+    const into = Array.isArray(from) ? [] : {}
+    open.push({ from, into })
+    return into
+  }
+  const copy = copyOf(value)
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const { from, into } = one as { readonly from: JsonObject; readonly into: Record<string, Json> }
+    for (const key of Object.keys(from)) {
+      const member = from[key]
+      if (member === undefined) continue
+      // an assignment to it would be lost
+      if (key === '__proto__') defineProperty(into, key, { value: copyOf(member), enumerable: true })
+      else into[key] = copyOf(member)
+    }
+    freeze(into)
+  }
+  return copy
 }
 
 /** Freezes a JSON value that is ours, all the way down, and gives it back. */

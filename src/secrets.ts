@@ -21,6 +21,11 @@ export class Secrets {
     }
   }
 
+  /** True where there is nothing to redact. */
+  get isEmpty(): boolean {
+    return this.#values.size === 0
+  }
+
   /** The text with every known value replaced by `[redacted]`. */
   redact(text: string): string {
     if (this.#values.size === 0) return text

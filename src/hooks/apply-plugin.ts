@@ -56,7 +56,8 @@ export function applyPlugin(
     if ((error as { code?: unknown } | null)?.code === 'HOOK_BAD_TAP') throw asTaplineError(error, 'HOOK_BAD_TAP')
     // who throws an error of ours knows what to do, as the built-in plugins do
     const own = isTaplineError(error)
-    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw${own ? `: ${messageOf(error)}` : ` ${thrownText(error)}`}`, {
+    const said = own ? `: ${messageOf(error)}` : ` ${thrownText(error, (text) => session.redact(text))}`
+    throw new TaplineError('HOOK_BAD_PLUGIN', `apply of plugin "${name}" threw${said}`, {
       plugin: name,
       cause: error,
       remedy: own ? error.remedy : remedyFor(error),

@@ -3,6 +3,7 @@ import type { Cancellation } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { Method } from '../mcp.ts'
+import type { Secrets } from '../secrets.ts'
 import type { CallArguments } from './call-arguments.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { SealedCall } from './sealed-call.ts'
@@ -25,6 +26,7 @@ export interface Vote {
 export interface RunContext {
   readonly sessionId: string
   readonly flags: SealedCall['flags']
+  readonly secrets: Pick<Secrets, 'redact'>
   log(line: string): void
   /** a tap wrote to an ownership field after it had settled: nothing changed, but somebody should know */
   lateWrite(callId: string, tap: string, plugin: string, key: string): void

@@ -78,7 +78,7 @@ class Layer implements Deadline {
     this.#wheel = wheel
     this.#inner = inner
     this.#view = new TapView(run, step)
-    this.#context = new LiveTapContext(run, step)
+    this.#context = new LiveTapContext(run, step, this.#view)
     this.#started = run.trace === null ? 0 : performance.now()
     this.#msLeft = step.timeoutMs
   }

@@ -86,7 +86,7 @@ export interface TapContext {
   readonly session: string
   /** a line for the host's log; secrets are redacted */
   log(line: string): void
-  /** a remark for the trace of this call, where there is one; secrets are redacted */
+  /** a remark for the trace of this call, where there is one; secrets are redacted; nothing once the tap has ended */
   note(text: string): void
   /** text that the host gets with the outcome, as `additionalContext`, to tell its model; nothing once the tap has ended */
   addContext(text: string): void

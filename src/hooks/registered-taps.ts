@@ -5,7 +5,7 @@ import { applyPlugin } from './apply-plugin.ts'
 import type { ModeCell } from './mode-cell.ts'
 import type { PipelineHook } from './outcome.ts'
 import type { HookPlugin, HookPorts, TapFilter } from './plugin.ts'
-import { BadOrder, inOrder } from './tap-order.ts'
+import { BadOrder, inOrder, isNamed } from './tap-order.ts'
 import type { TapSpec } from './tap-spec.ts'
 
 /** A plugin, the servers that its taps are limited to, and its mode in the session. */
@@ -61,7 +61,9 @@ export function registerTaps(
         leaveOut(entry, error, report)
       }
     }
-    return { ...ordered(taps, entries, report), disposables }
+    // as it is now: what the order leaves out excuses no other mistake
+    const isAnyOff = entries.some(({ cell }) => cell.mode === 'off')
+    return { ...ordered(taps, isAnyOff, report), disposables }
   } catch (error) {
     for (const disposable of disposables) void Promise.resolve(dispose(disposable)).catch(() => {})
     throw error
@@ -76,23 +78,25 @@ export async function dispose(disposable: Disposable | AsyncDisposable): Promise
 
 function ordered(
   registered: readonly RegisteredTap[],
-  entries: readonly PluginEntry[],
+  isAnyOff: boolean,
   report: (diagnostic: Diagnostic) => void,
 ): Omit<RegisteredTaps, 'disposables'> {
   const taps = registered.filter(({ entry }) => entry.cell.mode !== 'off')
-  // the taps of a plugin that is off are not known, and switching it off must not keep sessions from opening
-  const onUnknown = entries.some(({ cell }) => cell.mode === 'off')
-    ? ({ spec }: RegisteredTap, name: string): void =>
-        report({
-          code: 'before_fits_nothing',
-          severity: 'warning',
-          message: `tap "${spec.name}" of plugin "${spec.plugin}" on ${spec.hook} names "${name}" in before, which no plugin has that is switched on`,
-        })
-    : null
+  // the taps of a plugin that is off are not known, and switching it off must not keep sessions from opening; nor must one that was left out
+  const mayBeUnknown = ({ spec }: RegisteredTap, name: string): boolean => {
+    if (!isAnyOff && !registered.some((tap) => tap.entry.cell.mode === 'off' && tap.spec.hook === spec.hook && isNamed(tap, name)))
+      return false
+    report({
+      code: 'before_fits_nothing',
+      severity: 'warning',
+      message: `tap "${spec.name}" of plugin "${spec.plugin}" on ${spec.hook} names "${name}" in before, which no plugin has that is switched on`,
+    })
+    return true
+  }
   const of = (hook: PipelineHook): readonly RegisteredTap[] =>
     inOrder(
       taps.filter(({ spec }) => spec.hook === hook),
-      onUnknown,
+      mayBeUnknown,
     )
   try {
     return {
@@ -101,11 +105,11 @@ function ordered(
     }
   } catch (error) {
     if (!(error instanceof BadOrder)) throw error
-    const blamed = (error.at as RegisteredTap).entry
-    const entry = blamed.cell.mode === 'shadow' ? blamed : taps.findLast((tap) => tap.entry.cell.mode === 'shadow')?.entry
-    if (entry === undefined) throw error
-    leaveOut(entry, error, report)
-    return ordered(taps, entries, report)
+    const involved = error.involved as readonly RegisteredTap[]
+    const shadow = involved.find(({ entry }) => entry.cell.mode === 'shadow')
+    if (shadow === undefined) throw error
+    leaveOut(shadow.entry, error, report)
+    return ordered(registered, isAnyOff, report)
   }
 }
 

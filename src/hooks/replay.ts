@@ -1,7 +1,7 @@
 /** What a call got, for taps that see it afterwards. */
 import { isTaplineError, TaplineError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
-import { deepFreeze, snapshot } from '../json.ts'
+import { frozenCopy } from '../json.ts'
 
 const { isFrozen } = Object
 
@@ -21,7 +21,7 @@ export function replayOf(
 
 /** A deeply frozen value that shares nothing with what somebody else may change. */
 export function apart(value: Json): Json {
-  return isFrozen(value) ? value : deepFreeze(snapshot(value))
+  return isFrozen(value) ? value : frozenCopy(value)
 }
 
 /** The same error with frozen copies of what it carries; errors of others as they are. */

@@ -160,7 +160,7 @@ class SeriesRun implements Deadline {
   #start(at: number, step: TapStep): boolean {
     const run = this.#run
     const view = new TapView(run, step)
-    const context = new LiveTapContext(run, step)
+    const context = new LiveTapContext(run, step, view)
     const started = run.trace === null ? 0 : performance.now()
     let value: unknown
     let isWaiting: boolean

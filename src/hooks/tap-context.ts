@@ -2,19 +2,21 @@
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { CallRun } from './call-run.ts'
 import type { TapContext } from './plugin.ts'
-import type { ViewOwner } from './tap-view.ts'
+import { TapView, type ViewOwner } from './tap-view.ts'
 
 /** Small on purpose: the signal is made only where a tap reads it. */
 export class LiveTapContext implements TapContext {
   readonly #run: CallRun
   readonly #tap: ViewOwner
+  readonly #view: TapView
   #own: AbortController | null = null
   #signal: AbortSignal | null = null
   #isOver = false
 
-  constructor(run: CallRun, tap: ViewOwner) {
+  constructor(run: CallRun, tap: ViewOwner, view: TapView) {
     this.#run = run
     this.#tap = tap
+    this.#view = view
     Object.freeze(this)
   }
 
@@ -48,13 +50,18 @@ export class LiveTapContext implements TapContext {
   }
   get note(): (text: unknown) => void {
     const { hook, name, plugin } = this.#tap
-    return (text) => this.#run.trace?.note(Object.freeze({ hook, tap: name, plugin, text: String(text) }))
+    return (text) => {
+      if (!this.#isClosed) this.#run.trace?.note(Object.freeze({ hook, tap: name, plugin, text: String(text) }))
+    }
   }
   get addContext(): (text: unknown) => void {
     return (text) => {
-      if (this.#isOver || this.#run.ended !== null) return
-      ;(this.#run.additionalContext ??= []).push(String(text))
+      if (!this.#isClosed) (this.#run.additionalContext ??= []).push(String(text))
     }
+  }
+  /** The tap has ended, or its call: what it says now is too late. */
+  get #isClosed(): boolean {
+    return TapView.isSettled(this.#view) || this.#run.ended !== null
   }
 }
 // nobody gets at the class through a context

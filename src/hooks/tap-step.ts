@@ -62,7 +62,7 @@ export class TapStep {
       if (this.hook === 'attachMetadata') run.arguments.own()
       // without `this`: a tap must not get hold of its step
       const { fn } = this
-      value = fn(view, new LiveTapContext(run, this))
+      value = fn(view, new LiveTapContext(run, this, view))
     } catch (error) {
       this.failed(run, view, this.#thrown(run, error), started)
       return
@@ -155,7 +155,10 @@ Object.freeze(TapStep.prototype)
 /** The error for something that a tap threw or rejected with. Only our own errors about exactly this tap and call keep their code. */
 export function thrownBy(step: TapStep, run: CallRun, thrown: unknown): TaplineError {
   if (HookError.isOf(thrown, step, run.id)) return thrown
-  return TapProblem.read(thrown, step, run) ?? step.error(run, 'HOOK_FAILED', `threw ${thrownText(thrown)}`, thrown)
+  return (
+    TapProblem.read(thrown, step, run) ??
+    step.error(run, 'HOOK_FAILED', `threw ${thrownText(thrown, (text) => run.context.secrets.redact(text))}`, thrown)
+  )
 }
 
 /** The error itself where our own reading of a return made it; a getter or a Proxy may throw anything. */

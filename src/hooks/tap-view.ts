@@ -40,6 +40,11 @@ export class TapView {
     return view.#attempt
   }
 
+  /** True once the tap has ended. */
+  static isSettled(view: TapView): boolean {
+    return view.#isSettled
+  }
+
   /** Notes an attempt, which ends the call from now on, and throws HOOK_CHANGED_OWNER while the tap runs; reports it afterwards. */
   static write(view: TapView, key: string): void {
     const run = view.#run

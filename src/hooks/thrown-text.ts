@@ -10,11 +10,11 @@ function placeOf(error: Error): string {
 /** where this code lies, as a stack shows it */
 const OWN_FOLDER = new URL('..', import.meta.url).href
 
-/** One line: `TypeError: message (file.js:3:5)`. Never throws, whatever was thrown. */
-export function thrownText(thrown: unknown): string {
+/** One line: `TypeError: message (file.js:3:5)`. `redact` takes secrets out before it is cut. Never throws, whatever was thrown. */
+export function thrownText(thrown: unknown, redact: (text: string) => string): string {
   try {
     const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `a value that is no error (${String(thrown)})`
-    return text.split('\n', 1)[0]!.slice(0, 300) + (thrown instanceof Error ? placeOf(thrown) : '')
+    return redact(text).split('\n', 1)[0]!.slice(0, 300) + (thrown instanceof Error ? placeOf(thrown) : '')
   } catch {
     return 'a value that cannot be shown'
   }

@@ -43,7 +43,8 @@ export class TraceRecorder {
   }
   /** A remark of a tap; 100 of a call are kept, each cut to 2,000 characters. */
   note(note: TraceNote): void {
-    if (this.#notes.length < 100) this.#notes.push(Object.freeze({ ...note, text: this.#redact(note.text.slice(0, 2000)) }))
+    // redacted first: half of a secret would be known by nobody
+    if (this.#notes.length < 100) this.#notes.push(Object.freeze({ ...note, text: this.#redact(note.text).slice(0, 2000) }))
   }
   approval(source: Approval['source'], waitedMs = 0): void {
     this.#approval = Object.freeze({ source, waitedMs })

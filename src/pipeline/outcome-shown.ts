@@ -8,8 +8,10 @@ import type { Method } from '../mcp.ts'
 /** The outcome itself, frozen all the way down. */
 export function freezeOutcome(outcome: CallOutcome<Method>): CallOutcome<Method> {
   if (outcome.outcome === 'completed') deepFreeze(outcome.result as unknown as Json)
-  else if (outcome.outcome === 'server_failed' && outcome.rawResult !== undefined) deepFreeze(outcome.rawResult)
-  else if (outcome.outcome === 'invalid_request') Object.freeze(outcome.candidates)
+  else if (outcome.outcome === 'server_failed') {
+    const { rawResult, rpcError } = outcome
+    for (const value of [rawResult, rpcError]) if (value !== undefined) deepFreeze(value)
+  } else if (outcome.outcome === 'invalid_request') Object.freeze(outcome.candidates)
   return outcome
 }
 
@@ -17,8 +19,10 @@ export function freezeOutcome(outcome: CallOutcome<Method>): CallOutcome<Method>
 export function outcomeApart(outcome: CallOutcome<Method>): CallOutcome<Method> {
   const copy: Record<string, unknown> = { ...outcome }
   if (outcome.outcome === 'completed') copy['result'] = apart(outcome.result as unknown as Json)
-  else if (outcome.outcome === 'server_failed' && outcome.rawResult !== undefined) copy['rawResult'] = apart(outcome.rawResult)
-  else if (outcome.outcome === 'invalid_request') copy['candidates'] = Object.freeze([...outcome.candidates])
+  else if (outcome.outcome === 'server_failed') {
+    const { rawResult, rpcError } = outcome
+    for (const [key, value] of Object.entries({ rawResult, rpcError })) if (value !== undefined) copy[key] = apart(value)
+  } else if (outcome.outcome === 'invalid_request') copy['candidates'] = Object.freeze([...outcome.candidates])
   // built on first read, as that of the outcome is
   Object.defineProperty(copy, 'forModel', { get: () => apart({ ...outcome.forModel } as unknown as Json) })
   return Object.freeze(copy) as unknown as CallOutcome<Method>

@@ -228,6 +228,8 @@ export class Pipeline {
   }
 
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {
+    // what is told when the taps in shadow are over is told of the arguments as they are now
+    if (run.shadow !== null) owned(run)
     this.#host.settled({ callId: run.callId, owner: outcome.owner, outcome })
     const { observers } = this.#hooks
     if (observers.length > 0) this.#observe(run, outcome, observers)
@@ -265,5 +267,13 @@ export class Pipeline {
         }),
       run.shadow,
     )
+  }
+}
+
+function owned(run: PipelineRun): void {
+  try {
+    run.arguments.own()
+  } catch {
+    // no JSON: there is nothing to tell of
   }
 }

@@ -12,6 +12,8 @@ export interface PluginEffects {
 
 /** Every plugin that had a tap in the call: in shadow what it would have done, else what it did. */
 export function effectsIn({ trace }: Pick<CallRecord, 'trace'>): readonly PluginEffects[] {
+  // without a question, a tap that allows answers nothing
+  const wasAsked = trace.approval?.source !== 'mode' && trace.approval?.source !== 'not_needed'
   const found = new Map<string, { plugin: string; mode: TapTrace['mode']; effects: Set<string>; taps: TapTrace[] }>()
   const of = (plugin: string, mode: TapTrace['mode']): { effects: Set<string>; taps: TapTrace[] } => {
     const id = `${mode} ${plugin}`
@@ -23,7 +25,7 @@ export function effectsIn({ trace }: Pick<CallRecord, 'trace'>): readonly Plugin
     const { effects, taps } = of(tap.plugin, tap.mode)
     taps.push(tap)
     // in shadow the pipeline has worked it out
-    if (tap.mode === 'enforce') for (const effect of effectsOf(tap)) effects.add(effect)
+    if (tap.mode === 'enforce') for (const effect of effectsOf(tap)) if (effect !== 'allowed' || wasAsked) effects.add(effect)
   }
   for (const { plugin, wouldHave } of trace.shadow) for (const effect of wouldHave) of(plugin, 'shadow').effects.add(effect)
   return [...found.values()]

@@ -36,6 +36,10 @@ export class PluginCount {
   }
 
   add(call: CallRecord, { effects, taps }: PluginEffects): void {
+    // where none of its taps ran, it judged nothing
+    const ran = taps.filter(({ decision }) => decision !== 'skipped')
+    this.#skipped += taps.length - ran.length
+    if (taps.length > 0 && ran.length === 0) return
     this.#calls++
     if (effects.size === 0) this.#nothing++
     const isStopped = wasStopped(call)
@@ -51,9 +55,8 @@ export class PluginCount {
       const examples = (this.#examples[effect] ??= [])
       if (examples.length < EXAMPLES) examples.push(call.id)
     }
-    for (const { hook, tap, decision, durationMs } of taps) {
+    for (const { hook, tap, decision, durationMs } of ran) {
       if (decision === 'timed_out') this.#timedOut++
-      if (decision === 'skipped') this.#skipped++
       const id = JSON.stringify([hook, tap])
       const known = this.#taps.get(id) ?? { hook, tap, durations: new Durations() }
       this.#taps.set(id, known)
@@ -62,15 +65,13 @@ export class PluginCount {
   }
 
   #tool({ owner, tool }: CallRecord): { calls: number; effects: Record<string, number> } {
-    const id = this.#tools.size < MOST_TOOLS ? JSON.stringify([owner?.display, tool]) : ''
-    const known = this.#tools.get(id) ?? {
-      owner: id === '' ? null : owner,
-      tool: id === '' ? null : tool,
-      calls: 0,
-      effects: table<number>(),
-    }
-    this.#tools.set(id, known)
-    return known
+    const id = JSON.stringify([owner?.display, tool])
+    const known = this.#tools.get(id) ?? (this.#tools.size < MOST_TOOLS ? undefined : this.#tools.get(''))
+    if (known !== undefined) return known
+    const isNamed = this.#tools.size < MOST_TOOLS
+    const made = { owner: isNamed ? owner : null, tool: isNamed ? tool : null, calls: 0, effects: table<number>() }
+    this.#tools.set(isNamed ? id : '', made)
+    return made
   }
 
   report(): PluginReport {

@@ -1,13 +1,14 @@
 /** Keeps the records of one session: makes them after the calls have ended, and hands them to where they go. */
 import { randomBytes } from 'node:crypto'
 import type { CallOutcome } from '../hooks/outcome.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
 import type { EndedRun } from '../pipeline/host.ts'
 import type { Secrets } from '../secrets.ts'
 import { callRecord } from './call-record.ts'
 import type { EndedCall } from './call-record.ts'
 import type { SessionRecord, TraceRecord } from './records.ts'
+import { redactRecord } from './redact-record.ts'
 
 /** What a session trace needs to know. */
 export interface SessionTraceParts {
@@ -62,7 +63,7 @@ export class SessionTrace {
 
   #hand(record: TraceRecord): void {
     const { secrets, target } = this.#parts
-    target(secrets.redactJson(record as unknown as Json) as unknown as TraceRecord)
+    target(redactRecord(record, secrets))
   }
 }
 

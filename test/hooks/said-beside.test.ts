@@ -19,15 +19,15 @@ test('additionalContext is in the outcome in the order of the taps, whatever the
       })
       hooks.dispatch.tapPromise('third', async (_call: unknown, next: () => Promise<unknown>, context: Context) => {
         const result = await next()
+        for (const say of ['addContext', 'note'] as const) late![say]('too late')
         context.addContext('three')
         return result
       })
     }),
   ])
-  const outcome = await t.callTool(REQUEST)
+  const outcome = await t.callTool(REQUEST, { trace: true })
   expect(outcome).toMatchObject({ outcome: 'completed', additionalContext: ['one', 'two', 'three'] })
-  late!.addContext('too late')
-  expect(outcome.additionalContext).toEqual(['one', 'two', 'three'])
+  expect(outcome.trace!.notes).toBeUndefined()
   expect(await t.callTool({ ...REQUEST, arguments: 7 })).not.toHaveProperty('additionalContext')
 })
 

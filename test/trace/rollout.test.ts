@@ -66,7 +66,7 @@ test('plugins in shadow against what happened, plugins in force, sessions by fla
     { owner: OWNER, tool: 'other', calls: 1, effects: {} },
   ])
   expect(shadow?.taps.map(({ hook, runs }) => [hook, runs])).toEqual([
-    ['approve', 6],
+    ['approve', 5],
     ['resolve', 1],
   ])
   expect(idle).toMatchObject({ effects: {}, agreement: null })
@@ -88,6 +88,39 @@ test('plugins in shadow against what happened, plugins in force, sessions by fla
       ],
     },
   ])
+})
+
+test('a call of which every tap was skipped is no call that the plugin judged, and its time is none', () => {
+  const skips = tap('p', 'skipped', { durationMs: 0 })
+  const [plugin] = reportOf([
+    session('s', true),
+    call('s', 's.1', { taps: [tap('p', 'none', { durationMs: 8 })], shadow: [{ plugin: 'p', wouldHave: [] }] }),
+    ...['s.2', 's.3'].map((id) => call('s', id, { taps: [skips, skips], shadow: [{ plugin: 'p', wouldHave: [] }] })),
+  ]).plugins
+  expect(plugin).toMatchObject({ calls: 1, nothing: 1, skipped: 4, agreement: 1, taps: [{ runs: 1 }], tools: [{ calls: 1 }] })
+})
+
+test('a tool that is known keeps its row, however many others follow', () => {
+  const calls = [...Array.from({ length: 501 }, (_, at) => `t${at}`), 't0', 't501'].map((tool, at) =>
+    call('s', `s.${at}`, { taps: [tap('p', 'none')] }, { tool }),
+  )
+  const { tools } = reportOf([session('s', true), ...calls]).plugins[0]!
+  expect(tools).toHaveLength(501)
+  expect(tools.filter(({ calls: count }) => count > 1).map(({ tool, calls: count }) => [tool, count])).toEqual([
+    ['t0', 2],
+    [null, 2],
+  ])
+})
+
+test('a tap in force that allows counts where there was a question, as one in shadow does', () => {
+  const allows = [tap('p', 'allow', { mode: 'enforce', inEffect: true })]
+  const [plugin] = reportOf([
+    session('s', true),
+    ...(['mode', 'not_needed', 'tap', 'person'] as const).map((source) =>
+      call('s', `s.${source}`, { taps: allows, approval: { source, waitedMs: 0 } }),
+    ),
+  ]).plugins
+  expect(plugin).toMatchObject({ calls: 4, nothing: 2, effects: { allowed: 2 }, examples: { allowed: ['s.tap', 's.person'] } })
 })
 
 test('names that objects have by themselves are counted as any other', () => {
