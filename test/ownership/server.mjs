@@ -22,6 +22,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       `${JSON.stringify({ where, method, tool: params.name ?? params.uri, args: params.arguments, meta: params._meta })}\n`,
     )
   }
+  if (method === 'tools/call' && params.arguments?.path === 'no answer') return
   if (method === 'tools/call') return send({ id, result: { content: [{ type: 'text', text: `${params.name} on ${where}` }], where } })
   if (method === 'resources/list') return send({ id, result: { resources } })
   if (method === 'resources/read') return send({ id, result: { contents: [{ uri: params.uri, text: `${params.uri} on ${where}` }] } })

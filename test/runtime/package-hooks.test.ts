@@ -104,6 +104,25 @@ test('hooks that are not trusted refuse the calls that they were for, and only t
   expect((await info(changed, { server: 'echo' })).reason).toContain('scripts/notes.cjs')
 })
 
+test('a script of the project that hooks of a package name is watched where they run', async () => {
+  const folder = newFolder()
+  const script = join(folder, 'guard.sh')
+  writeFileSync(script, 'exit 0\n')
+  const root = guarded(join(folder, 'package'), {
+    'hooks/hooks.json': { hooks: { PreToolUse: [hook('sh "$CLAUDE_PROJECT_DIR/guard.sh"', 'mcp__echo__.*')] } },
+  })
+  const store = memoryStore()
+  await trust(store, root)
+  await using runtime = await open({ store, environments: { a: { cwd: folder } }, plugins: [{ path: root, environment: 'a' }] })
+  await using session = await runtime.openSession(accept)
+  expect(await info(session, { server: 'echo' })).toHaveProperty('args')
+  writeFileSync(script, 'touch changed\n')
+  const refused = await info(session, { server: 'echo' })
+  expect(refused).toMatchObject({ outcome: 'refused', sent: 'no' })
+  expect(refused.reason).toContain(`${script}, which the hook`)
+  expect(existsSync(join(root, 'hooks/changed'))).toBe(false)
+})
+
 test('hooks in the manifest, in a file that it names, and none; what cannot be read refuses every call', async () => {
   const folder = newFolder()
   const deny = hook('echo no >&2; exit 2')

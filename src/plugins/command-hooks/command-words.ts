@@ -2,6 +2,9 @@
 import { homedir } from 'node:os'
 import { type HookPlaces, placeVariables } from './hook-env.ts'
 
+/** Characters of a value or word that may be a path: no system opens longer ones, and values of values would double with each other. */
+const LONGEST = 4096
+
 /** Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them. */
 export function commandWords(command: string, places: HookPlaces): readonly string[] {
   const variables = { ...placeVariables(places), PWD: places.folder, HOME: homedir(), ...assigned(command, places) }
@@ -15,7 +18,7 @@ export function commandWords(command: string, places: HookPlaces): readonly stri
       if (cut[at - 1] === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
     }
   }
-  return [...words].filter((text) => text !== '' && !text.includes('\0'))
+  return [...words].filter((text) => text !== '' && text.length <= LONGEST && !text.includes('\0'))
 }
 
 /** The words where no value is cut, whatever is in it: folders may have blanks and quotes in their names. */
@@ -30,8 +33,10 @@ function wholeWords(command: string, variables: Readonly<Record<string, string>>
 function assigned(command: string, places: HookPlaces): Record<string, string> {
   const found: Record<string, string> = Object.create(null) as Record<string, string>
   const known = { ...placeVariables(places), PWD: places.folder, HOME: homedir() }
-  for (const [, name = '', value = ''] of command.matchAll(/(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|()]*)/g))
-    found[name] = filledIn(value.replace(/^(["'])(.*)\1$/s, '$2'), { ...known, ...found })
+  for (const [, name = '', value = ''] of command.matchAll(/(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|()]*)/g)) {
+    const filled = filledIn(value.replace(/^(["'])(.*)\1$/s, '$2'), { ...known, ...found })
+    if (filled.length <= LONGEST) found[name] = filled
+  }
   return found
 }
 
@@ -39,7 +44,7 @@ function assigned(command: string, places: HookPlaces): Record<string, string> {
 function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
   return text
     .replaceAll('$(pwd)', variables['PWD'] ?? '')
-    .replace(/\$(?:\{(\w+)[^}]*\}|(\w+))/g, (written, braced: string | undefined, bare: string | undefined) => {
+    .replace(/\$(?:\{(\w+)(?:[^\w}][^}]*)?\}|(\w+))/g, (written, braced: string | undefined, bare: string | undefined) => {
       const name = braced ?? bare ?? ''
       return Object.hasOwn(variables, name) ? (variables[name] ?? '') : written
     })
@@ -47,7 +52,7 @@ function filledIn(text: string, variables: Readonly<Record<string, string>>): st
 
 /**
  * What is in quotes is cut once more, for `bash -c "…"`. Files that the line only writes are left out (`>> log`, `| tee -a log`): a hook that
- * keeps a log would change what its trust is bound to, each time that it runs.
+ * keeps a log would change what its trust is bound to, each time that it runs. Names that the shell works out by running something stay.
  */
 function wordsOf(command: string): readonly string[] {
   const words: string[] = []
@@ -58,7 +63,7 @@ function wordsOf(command: string): readonly string[] {
   let isPiped = false
   const end = (): void => {
     if (word === '') return
-    if (written === 'no') {
+    if (written === 'no' || /\$\(|`/.test(word)) {
       words.push(word)
       if (/[\s"'`;|&()<>=]/.test(word)) words.push(...word.split(/[\s"'`;|&()<>=]+/))
     }
@@ -71,6 +76,7 @@ function wordsOf(command: string): readonly string[] {
     const char = command[at] as string
     if (quote !== '') {
       if (char === quote) quote = ''
+      else if (quote === '"' && char === '\\' && /["\\$`]/.test(command[at + 1] ?? '')) word += command[++at]
       else word += char
     } else if (char === '"' || char === "'") quote = char
     else if (char === '\\') word += command[++at] ?? ''

@@ -36,17 +36,21 @@ export class HookProcesses {
   readonly #running = new Set<LocalProcess>()
   readonly #detached = new Set<Promise<unknown>>()
   readonly #watch = new HookWatch()
+  /** nothing new is taken on */
   #isClosed = false
+  /** and what was taken on does not start any more */
+  #isOver = false
 
   /** Its end; null: it said that nobody should wait for it. Rejects with TapProblem (HOOK_FAILED, HOOK_TIMED_OUT, HOOK_BAD_RETURN) and, for the signal, with its reason. */
   async run(start: HookStart, signal: AbortSignal): Promise<HookEnd | null> {
     return this.#run(start, signal)
   }
 
-  /** Starts it and waits for nobody; false: there are too many. */
-  detach(start: HookStart): boolean {
-    if (this.#detached.size >= MOST_DETACHED) return false
-    const work = this.#run(start, null).catch(() => {})
+  /** Starts it, where there is a check once that agrees, and lets nobody wait; false: there are too many, or the session is closed. */
+  detach(start: HookStart, mayRun: (() => Promise<boolean>) | null = null): boolean {
+    if (this.#isClosed || this.#isFull) return false
+    const run = (): Promise<unknown> => this.#run(start, null)
+    const work = (mayRun === null ? run() : mayRun().then((may) => may && run())).catch(() => {})
     this.#detached.add(work)
     void work.then(() => this.#detached.delete(work))
     return true
@@ -60,15 +64,22 @@ export class HookProcesses {
       await Promise.race([Promise.all(this.#detached), new Promise((resolve) => (timer = setTimeout(resolve, LAST_MS)))])
       clearTimeout(timer)
     }
+    this.#isOver = true
     const left = [...this.#running]
     for (const one of left) if (one.running) void one.kill('kill')
     await Promise.all(left.map((one) => one.swept))
     await this.#watch.close()
   }
 
+  get #isFull(): boolean {
+    return this.#detached.size >= MOST_DETACHED
+  }
+
   async #run(start: HookStart, signal: AbortSignal | null): Promise<HookEnd | null> {
     signal?.throwIfAborted()
-    if (this.#isClosed) throw new TapProblem('HOOK_FAILED', 'was not started: the session is closed')
+    // those that nobody waits for have a last moment
+    const isLate = (): boolean => (signal === null ? this.#isOver : this.#isClosed)
+    if (isLate()) throw new TapProblem('HOOK_FAILED', 'was not started: the session is closed')
     const child = this.#spawn(start)
     if (child.pid !== undefined) this.#watch.add(child.pid)
     const broken = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
@@ -81,7 +92,7 @@ export class HookProcesses {
     this.#running.add(running)
     void running.swept.then(() => this.#running.delete(running))
     // what closed the session cannot have seen it
-    if (this.#isClosed) void running.kill('kill')
+    if (isLate()) void running.kill('kill')
     const end = (): void => {
       void running.kill('terminate')
       setTimeout(() => running.running && void running.kill('kill'), GRACE_MS).unref()
@@ -94,11 +105,16 @@ export class HookProcesses {
         forget?.()
         act()
       }
-      const stop = (error: unknown): void =>
+      let isStopped = false
+      const stop = (error: unknown): void => {
+        // one that goes on printing is not ended again with each piece
+        if (isStopped) return
+        isStopped = true
         settle(() => {
           end()
           reject(error)
         })
+      }
       const timer = setTimeout(
         () =>
           stop(
@@ -118,6 +134,8 @@ export class HookProcesses {
         if (isDetached || first.length > FIRST_LINE || first.includes('\n')) return
         first += chunk.toString('latin1')
         if (!first.includes('\n') || !isDetaching(first.slice(0, first.indexOf('\n')))) return
+        // too many: this one is waited for, like any other
+        if (this.#isFull) return
         isDetached = true
         forget?.()
         this.#adopt(running)

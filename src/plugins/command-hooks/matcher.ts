@@ -13,6 +13,8 @@ export type Matcher = (call: CallNames) => boolean
 
 /** Characters of lists of names; anything else makes a regular expression. */
 const LIST = /^[A-Za-z0-9_|,\s-]*$/
+/** What is between two commas that part expressions, as those of `[^,]` and `{1,3}` do not. */
+const PART = /(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,\d*\}|[^,])+/gs
 const BY_KEY = 'server:'
 /** What no name of a tool looks like: a server without a tool. */
 const SERVER_ALONE = /^mcp__(?:(?!__).)*(?:__)?$/
@@ -44,9 +46,9 @@ export async function compileMatcher(text: string): Promise<Matcher> {
   } catch (error) {
     throw new SyntaxError(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error), { cause: error })
   }
-  // expressions in a list with commas: no name has a comma and a blank in it, so that the whole would fit nothing
-  const parts = text.split(/,\s+/)
-  const patterns = parts.length < 2 ? [pattern] : [pattern, ...parts.flatMap((part) => tryCompile(RE2JS, part))]
+  // expressions in a list with commas: names hardly have commas in them, so that the whole would fit nothing
+  const parts = (text.match(PART) ?? []).map((part) => part.trim())
+  const patterns = parts.includes(text) ? [pattern] : [pattern, ...parts.flatMap((part) => tryCompile(RE2JS, part))]
   return ({ names }) => names.some((name) => exact.has(name) || patterns.some((one) => one.matcher(name).find()))
 }
 

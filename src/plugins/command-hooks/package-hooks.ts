@@ -29,10 +29,11 @@ export interface PackageHooks {
 export async function packageHookPlugin(hooks: PackageHooks, store: Store): Promise<HookPlugin | null> {
   const { pluginId, environmentId, installationId, file, read, problem, root, data, cwd } = hooks
   const folder = path.dirname(file)
+  const places = placesInPackage(folder, root, { project: cwd, data })
   const set = {
     name: `hooks of ${pluginId} (environment ${environmentId}${installationId === null ? '' : `, installation ${installationId}`})`,
     cwd: folder,
-    env: hookEnv(placesInPackage(folder, root, { project: cwd, data }), []),
+    env: hookEnv(places, []),
     installationId,
     secrets: hookSecrets([]),
   }
@@ -44,8 +45,8 @@ export async function packageHookPlugin(hooks: PackageHooks, store: Store): Prom
     })
   if (read.hooks.length === 0) return null
   const subject = { path: file, hooks: read.hooks, places: placesInPackage(folder, root) }
-  // before trust is looked up: what changes in between has changed
-  const distrust = await scriptWatch(subject)
+  // where the hooks run, beyond what a record can cover; before trust is looked up: what changes in between has changed
+  const distrust = await scriptWatch({ ...subject, places })
   const why = await distrustOf(store, subject)
   if (why === null) return commandHooksPlugin({ ...set, hooks: read.hooks, distrust })
   return commandHooksPlugin({

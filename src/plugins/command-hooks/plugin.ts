@@ -49,6 +49,8 @@ class SessionHookSet {
   readonly #asked = new Map<string, string>()
   /** calls whose end the hooks after them have had a look at */
   readonly #followed = new Set<string>()
+  /** of the session; observers have none of their own, and every call that was sent has been through a tap */
+  #log: TapContext['log'] = () => {}
 
   constructor(set: CommandHookSet) {
     this.#set = set
@@ -71,7 +73,9 @@ class SessionHookSet {
         return question === undefined ? undefined : ask(question || undefined)
       })
     for (const hook of all.filter(({ event }) => event === 'PermissionRequest'))
-      hooks.approve.tapPromise(optionsOf(hook), (call, context) => this.#permissionRequest(hook, call, context))
+      hooks.approve.tapPromise({ ...optionsOf(hook), methods: HOOKED_METHODS }, (call, context) =>
+        this.#permissionRequest(hook, call, context),
+      )
     const after = all.filter(({ event }) => event.startsWith('PostToolUse'))
     // the first of the file is the innermost layer: its turn comes first once the call has been answered
     for (const hook of after.toReversed())
@@ -101,6 +105,7 @@ class SessionHookSet {
   }
 
   async #afterToolUse(hook: ReadyHook, call: HookedCall, next: () => Promise<unknown>, context: TapContext): Promise<unknown> {
+    this.#log = context.log
     let end: CallEnd
     try {
       end = { result: (await next()) as JsonObject }
@@ -123,10 +128,18 @@ class SessionHookSet {
   #afterAll(after: readonly ReadyHook[], { call, outcome }: Settled): void {
     if (call === null || this.#followed.delete(call.id) || outcome.sent === 'no' || outcome.outcome === 'completed') return
     if (!isHooked(call)) return
-    const { cwd, env } = this.#set
+    const { cwd, env, distrust } = this.#set
+    const mayRun = async (hook: ReadyHook): Promise<boolean> => {
+      const why = (await distrust?.(hook)) ?? null
+      if (why !== null) this.#log(why)
+      return why === null
+    }
     const end = { error: new TaplineError(outcome.code, outcome.message), isInterrupt: outcome.outcome === 'cancelled' }
-    for (const hook of after.filter((one) => this.#isFor(one, call, true)))
-      this.#processes.detach({ command: hook.command, cwd, env, timeoutMs: hook.timeoutMs, input: hookInput(hook.event, call, end) })
+    for (const hook of after.filter((one) => this.#isFor(one, call, true))) {
+      const start = { command: hook.command, cwd, env, timeoutMs: hook.timeoutMs, input: hookInput(hook.event, call, end) }
+      const check = distrust === undefined ? null : () => mayRun(hook)
+      if (!this.#processes.detach(start, check)) this.#log(this.#leftOut(hook))
+    }
   }
 
   /** After a call that failed, hooks of PostToolUseFailure run; where none of them fits, those of PostToolUse: something runs after every call that was sent. */
@@ -149,7 +162,7 @@ class SessionHookSet {
     const refuse = await distrust?.(hook)
     if (refuse !== null && refuse !== undefined) return { refuse }
     if (hook.isAsync) {
-      if (!this.#processes.detach(start)) context.log(`${hook.id} of ${this.#set.name} was left out: too many hooks of this session run`)
+      if (!this.#processes.detach(start)) context.log(this.#leftOut(hook))
       return null
     }
     const ended = await this.#processes.run(start, context.signal)
@@ -159,6 +172,10 @@ class SessionHookSet {
     if (answer.message !== undefined) context.log(answer.message)
     if (answer.context !== undefined && answer.context !== '') context.addContext(answer.context)
     return answer
+  }
+
+  #leftOut(hook: ReadyHook): string {
+    return `${hook.id} of ${this.#set.name} was left out: too many hooks of this session run, or the session is closed`
   }
 
   #ask(id: string, question: string, { signal }: TapContext): void {

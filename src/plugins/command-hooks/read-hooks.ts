@@ -9,6 +9,8 @@ import { EVENTS_OF_OTHERS, HOOK_KEYS, IGNORED_KEYS } from './hook-keys.ts'
 
 /** ms */
 const DEFAULT_LIMIT = 30_000
+/** characters: what a command names is looked for before anybody trusts it */
+const LONGEST_COMMAND = 8192
 /** seconds; what is longer counts as this */
 const LONGEST_SEC = 3600
 
@@ -36,7 +38,9 @@ export function readHooks(root: Value, context: ReadHooksContext): readonly Comm
     )
     return []
   }
-  for (const { name, where } of object.members)
+  for (const { name, where } of object.members) {
+    if (first !== undefined && isEvent(name))
+      context.report(where, `the event ${quoted(name)} stands beside "hooks", where its hooks are not read; put it into "hooks"`)
     if (name === 'disableAllHooks')
       context.diagnose({
         code: 'hook_key_unknown',
@@ -44,6 +48,7 @@ export function readHooks(root: Value, context: ReadHooksContext): readonly Comm
         message: `${quoted(name)} has no effect: the hooks of the file run; "mode": "off" at the entry that names it switches them off`,
         where,
       })
+  }
   const events = first === undefined ? object : objectOf(first.value, context.report)
   return events === undefined ? [] : readEvents(events, context)
 }
@@ -128,6 +133,9 @@ function readHook(value: Value, place: Pick<CommandHook, 'event' | 'id' | 'match
   if (!fields.has('command')) report(object.where, `the hook ${place.id} needs "command"`)
   const command = fields.word('command')
   const windows = fields.word('commandWindows')
+  for (const [name, value] of Object.entries({ command, commandWindows: windows }))
+    if (value !== undefined && value.text.length > LONGEST_COMMAND)
+      fields.reject(name, `must be at most ${LONGEST_COMMAND} characters; put the rest into a script`)
   const shell = fields.choice('shell', ['bash', 'powershell'])
   if (shell === 'powershell' && process.platform !== 'win32') fields.reject('shell', 'can be "powershell" on Windows only')
   const timeoutMs = limitOf(fields)

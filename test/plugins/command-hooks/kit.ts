@@ -97,13 +97,15 @@ export const toolCalls = (t: TestRuntime): unknown[] =>
 export function left(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
-    .filter((pid) => {
+    .flatMap((pid) => {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(folder) && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+        const isOurs = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(folder)
+        if (!isOurs || /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return []
+        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'latin1')}`]
       } catch {
-        return false
+        // gone since the folder was read
+        return []
       }
     })
-    .map((pid) => `${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'latin1')}`)
 }

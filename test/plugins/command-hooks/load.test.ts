@@ -66,12 +66,22 @@ test.each<[string, RegExp]>([
     pre('{"type":"command","command":"x"}', '"matcher":"mcp__(",'),
     /:1:\d+: the matcher "mcp__\(" of PreToolUse\[0\]\.hooks\[0\] is no regular expression/,
   ],
+  [
+    '{"hooks":{},"PreToolUse":[{"hooks":[{"type":"command","command":"./guard.sh"}]}]}',
+    /:1:13: the event "PreToolUse" stands beside "hooks"/,
+  ],
   ['{"hooks":{"PreToolUse":[],"PreToolUse":[]}}', /the event "PreToolUse" is there twice/],
 ])('%s', async (text, expected) => {
   const file = write(text)
   const error = await readHookFile(file).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(expected) })
   expect((error as Error).message).toContain(file)
+})
+
+test.each(['command', 'commandWindows'])('a %s that is too long to look through is a mistake; one that just fits is none', async (key) => {
+  const long = (length: number): string => write(pre(JSON.stringify({ type: 'command', command: 'x', [key]: 'y'.repeat(length) })))
+  await expect(readHookFile(long(8193))).rejects.toThrow(`${key} must be at most 8192 characters`)
+  expect((await readHookFile(long(8192))).hooks).toHaveLength(1)
 })
 
 test('every mistake of a file is told at once; a file that is not there has its own code', async () => {

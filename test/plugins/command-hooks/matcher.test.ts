@@ -85,6 +85,14 @@ test.each([
   ['server:db/drop', 'db', 'read', false],
   ['server:d*/dr?p', 'db', 'drop', true],
   ['server:x|server:db', 'db', 'drop', true],
+  ['mcp__x__.*,mcp__db__dr.p', 'db', 'drop', true],
+  ['mcp__x__.*, mcp__db__dr.p,', 'db', 'drop', true],
+  ['mcp__x__.*,mcp__y__.*', 'db', 'drop', false],
+  // commas of one expression part nothing
+  ['mcp__x__[^,]*', 'db', 'drop', false],
+  ['mcp__x__[a-z,]*,mcp__db__.*', 'db', 'drop', true],
+  ['mcp__x__.{0,9}?', 'db', 'drop9', false],
+  ['mcp__x__\\[,mcp__db__.*', 'db', 'drop', true],
   ['*', 'db', 'drop', true],
   ['|', 'db', 'drop', true],
 ])('%j on %s %s: %s', async (matcher, server, tool, fits) => {

@@ -1,7 +1,9 @@
 // Hooks as processes: what they get, how they end, and that nothing is left of them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { LocalProcess } from '../../../src/connections/executors/local-process.ts'
+import { HookProcesses } from '../../../src/plugins/command-hooks/hook-processes.ts'
 import { kept, keeps, left, CALL, newFolder, openHooked, prints, toolCalls, writeHooks } from './kit.ts'
 
 async function until(holds: () => boolean): Promise<void> {
@@ -153,12 +155,13 @@ test('async hooks hold nothing up, change nothing, are bounded in number, and en
     PostToolUse: [{ matcher: 'mcp__db__drop', command: `echo '{"async":true}'; touch detached; sleep 60` }],
   })
   const t = await openHooked({ file })
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => t.callTool(CALL)))
-  expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['completed']))
-  await until(() => ran(folder, 'started') && readFileSync(path.join(folder, 'started'), 'utf8').length === 2 * 16)
   // one that detaches itself does not hold the result back
   expect((await t.callTool({ ...CALL, tool: 'drop' })).outcome).toBe('completed')
   await until(() => ran(folder, 'detached'))
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => t.callTool(CALL)))
+  expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['completed']))
+  // the one that detached itself is the sixteenth
+  await until(() => ran(folder, 'started') && readFileSync(path.join(folder, 'started'), 'utf8').length === 2 * 15)
   await t.close()
   expect(left(folder)).toEqual([])
 })
@@ -171,4 +174,49 @@ test('a call whose hooks run at once with those of others does not mix with them
   expect(outcomes.map(({ forModel, additionalContext }) => [forModel.text, additionalContext])).toEqual(
     outcomes.map((_, n) => [`{"text":"n${n}!"}`, [`n${n}`]]),
   )
+})
+
+test('one that detaches itself where too many run already is waited for', async () => {
+  const folder = newFolder()
+  const file = writeHooks(folder, {
+    PreToolUse: [{ matcher: 'mcp__db__echo', command: `echo '{"async":true}'; echo x >> started; sleep 60`, async: true }],
+    PostToolUse: [{ matcher: 'mcp__db__drop', command: `echo '{"async":true}'; sleep 0.5; touch ended` }],
+  })
+  const t = await openHooked({ file })
+  await Promise.all(Array.from({ length: 16 }, () => t.callTool(CALL)))
+  expect((await t.callTool({ ...CALL, tool: 'drop' })).outcome).toBe('completed')
+  expect(ran(folder, 'ended')).toBe(true)
+  await t.close()
+  expect(left(folder)).toEqual([])
+})
+
+test('a hook that prints on after its limit is ended once', async () => {
+  const kill = vi.spyOn(LocalProcess.prototype, 'kill')
+  try {
+    const folder = newFolder()
+    const t = await openHooked({ file: writeHooks(folder, { PreToolUse: [{ command: 'trap "" TERM; yes' }] }) })
+    expect(await t.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'HOOK_BAD_RETURN' })
+    await until(() => left(folder).length === 0)
+    await t.close()
+    expect(kill.mock.calls.flat()).toEqual(['terminate', 'kill'])
+  } finally {
+    kill.mockRestore()
+  }
+})
+
+test('what was taken on starts within the last moment of a session, and nothing does after it', async () => {
+  const folder = newFolder()
+  const processes = new HookProcesses()
+  const start = (name: string) => ({ command: `touch ${name}`, cwd: folder, env: { FOLDER: folder }, input: '', timeoutMs: 10_000 })
+  let agree = (_may: boolean): void => {}
+  expect(processes.detach(start('late'), () => new Promise((resolve) => (agree = resolve)))).toBe(true)
+  expect(processes.detach(start('agreed'), () => new Promise((resolve) => setTimeout(resolve, 50, true)))).toBe(true)
+  expect(processes.detach(start('not'), () => Promise.resolve(false))).toBe(true)
+  const closed = processes.close()
+  expect(processes.detach(start('new'))).toBe(false)
+  await closed
+  agree(true)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(left(folder)).toEqual([])
+  expect(['agreed', 'late', 'not', 'new'].map((name) => ran(folder, name))).toEqual([true, false, false, false])
 })

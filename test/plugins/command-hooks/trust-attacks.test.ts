@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { Session } from '../../../src/index.ts'
+import type { RuntimeOptions, Session } from '../../../src/index.ts'
 import { memoryStore, openRuntime } from '../../../src/index.ts'
+import { commandWords } from '../../../src/plugins/command-hooks/command-words.ts'
 import { placesOf } from '../../../src/plugins/command-hooks/hook-env.ts'
 import { readHookFile } from '../../../src/plugins/command-hooks/hook-file.ts'
 import { distrustOf, trustHooks } from '../../../src/plugins/command-hooks/hook-trust.ts'
@@ -40,6 +41,8 @@ test.each([
   ['far behind in a long line', `${'true; '.repeat(300)}./scripts/guard.sh`, 'scripts/guard.sh'],
   ['an assignment in front', 'MODE=x ./scripts/guard.sh', 'scripts/guard.sh'],
   ['an escape', './scr\\ipts/guard.sh', 'scripts/guard.sh'],
+  ['an escape within quotes', 'bash -c "\\"./scripts/guard.sh\\""', 'scripts/guard.sh'],
+  ['a name that has an escape', '"./scr\\$ipts/guard.sh"', 'scr$ipts/guard.sh'],
   ['quotes within a word', './scr"ip"ts/\'guard\'.sh', 'scripts/guard.sh'],
 ])('trust is bound to %s: %s', async (_what, command, script) => {
   const store = memoryStore()
@@ -66,7 +69,12 @@ test('a folder of the project that is a link to one outside: its scripts count',
 })
 
 /** A session on a trusted hooks file with a real server; the hook is `sh guard.sh`. */
-async function trusted(folder: string, events: Parameters<typeof writeHooks>[1], act: (session: Session) => Promise<void>): Promise<void> {
+async function trusted(
+  folder: string,
+  events: Parameters<typeof writeHooks>[1],
+  act: (session: Session) => Promise<void>,
+  more: RuntimeOptions = {},
+): Promise<void> {
   const store = memoryStore()
   const file = writeHooks(folder, events)
   await trustHooks(store, await subject(file))
@@ -74,7 +82,7 @@ async function trusted(folder: string, events: Parameters<typeof writeHooks>[1],
   const server = { command: process.execPath, args: [SERVER, 'A'], env: { LEDGER: path.join(folder, 'ledger') } }
   const files = { ...server, defaultToolsApprovalMode: 'approve' }
   writeFileSync(config, JSON.stringify({ mcpServers: { files }, hooks: [{ commandHooks: 'hooks.json' }] }))
-  await using runtime = await openRuntime({ config, store })
+  await using runtime = await openRuntime({ config, store, ...more })
   await using session = await runtime.openSession()
   await act(session)
 }
@@ -120,6 +128,48 @@ test('neither is one that nobody waits for, one that is taken away, or one that 
     expect(await session.callTool(CALL)).toMatchObject({ outcome: 'result_withheld', code: 'CALL_REFUSED' })
   })
   expect(existsSync(path.join(folder, 'second'))).toBe(false)
+})
+
+test.each(['timed_out', 'cancelled'])(
+  'neither is one after a call that is %s; where nothing changed it runs, and the end waits for it',
+  async (how) => {
+    const folder = newFolder()
+    const ledger = path.join(folder, 'ledger')
+    put(folder, 'after.sh', 'touch first\n')
+    const lines: string[] = []
+    const log = (_data: object, line: string): void => void lines.push(line)
+    const hang = async (session: Session): Promise<void> => {
+      rmSync(ledger, { force: true })
+      await session.listTools()
+      const abort = new AbortController()
+      const options = how === 'cancelled' ? { signal: abort.signal } : { timeoutMs: 1500 }
+      const call = session.callTool({ ...CALL, arguments: { path: 'no answer' } }, options)
+      await expect.poll(() => existsSync(ledger), { timeout: 20_000 }).toBe(true)
+      if (how === 'cancelled') abort.abort()
+      expect((await call).outcome).toBe(how)
+    }
+    const events = { PostToolUse: [{ command: 'sh after.sh' }] }
+    await trusted(folder, events, hang)
+    expect(existsSync(path.join(folder, 'first'))).toBe(true)
+    const changed = async (session: Session): Promise<void> => {
+      put(folder, 'after.sh', 'touch second\n')
+      await hang(session)
+    }
+    await trusted(folder, events, changed, { logger: { debug: log, info: log, warn: log, error: log } })
+    expect(existsSync(path.join(folder, 'second'))).toBe(false)
+    expect(lines.join('\n')).toContain('changed while the session was open')
+  },
+)
+
+test('variables that double with each other are given up, and take no time', () => {
+  const names = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at))
+  const doubling = names.slice(1).map((name, at) => `${name}=$${names[at]}$${names[at]}`)
+  for (const command of [
+    `a=xx ${doubling.join(' ')}; sh $z ./guard.sh`,
+    `${'${a'.repeat(2700)} ./guard.sh`,
+    `$\{${'a'.repeat(8000)} ./guard.sh`,
+  ])
+    expect(commandWords(command, placesOf('/nowhere')).includes('./guard.sh')).toBe(true)
 })
 
 test('a model that writes into the folder of its own guard does not get rid of it', async () => {

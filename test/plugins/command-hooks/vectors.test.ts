@@ -172,3 +172,19 @@ test('ask without anybody to ask is no_approver, and under the policy never a re
   expect(asked.asked[0]).toMatchObject({ tool: 'echo' })
   expect(JSON.stringify(asked.asked[0])).toContain('sure?')
 })
+
+test('a resource that a hook wants asked about: hooks of PermissionRequest answer for it', async () => {
+  const folder = newFolder()
+  const asks = prints(folder, { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask' } })
+  const denies = prints(folder, {
+    hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: 'M' } },
+  })
+  const file = writeHooks(folder, {
+    PreToolUse: [{ command: asks }],
+    PermissionRequest: [{ matcher: 'read_mcp_resource', command: denies }],
+  })
+  await using t = await openHooked({ file }, { resourceTools: true })
+  const outcome = await t.callTool({ name: 'read_mcp_resource', arguments: { server: 'db', environment_id: 'prod', uri: 'mem://a' } })
+  expect(outcome).toMatchObject({ outcome: 'refused', sent: 'no', reason: 'M' })
+  expect(t.asked).toEqual([])
+})

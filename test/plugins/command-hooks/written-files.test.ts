@@ -33,6 +33,7 @@ test.each([
   "jq -r '.tool_input' | tee -a x",
   'jq . | tee -a x >/dev/null && exit 0',
   'cat | tee other x | wc -l',
+  'echo "a \\" b" > x',
 ])('%s only writes it', async (command) => {
   expect(await staysTrusted(command)).toBe(true)
 })
@@ -62,6 +63,11 @@ test.each([
   'cat | "x"',
   'cat > y 2>&1; . x',
   'cat 2>&1 x',
+  'cat > "$(sh x)"',
+  'cat >> "y`sh x`"',
+  'cat | tee "$(sh x)"',
+  'bash -c "cat | sh \\"x\\""',
+  'echo "\\"" > y; sh "x"',
 ])('%s counts', async (command) => {
   expect(await staysTrusted(command)).toBe(false)
 })
