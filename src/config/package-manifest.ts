@@ -24,6 +24,8 @@ export interface PackageManifest {
   readonly servers: readonly ServersSource[] | null
   /** its hooks files, or hooks in the manifest itself; null: it says nothing of hooks */
   readonly hooks: ServersSource[] | null
+  /** why some of its hooks are not known; null: all are */
+  readonly hooksProblem: string | null
 }
 
 /** The tree of a file of a package; null and a mistake where it is no JSON. `label` names the file. */
@@ -48,7 +50,7 @@ export function readManifest(bytes: Uint8Array, label: string, report: Report): 
     version: textOf(object, 'version', LONGEST_NAME, report),
     description: textOf(object, 'description', LONGEST_DESCRIPTION, report),
     servers: servers === undefined || servers.value.kind === 'null' ? null : readSources(servers.value, report),
-    hooks: readHooksOf(object, report),
+    ...readHooksOf(object, report),
   }
 }
 
@@ -66,9 +68,15 @@ function textOf(object: ObjectValue, name: string, longest: number, report: Repo
   return null
 }
 
-function readHooksOf(object: ObjectValue, report: Report): ServersSource[] | null {
+function readHooksOf(object: ObjectValue, report: Report): Pick<PackageManifest, 'hooks' | 'hooksProblem'> {
   const value = memberOf(object, 'hooks')?.value
-  return value === undefined || value.kind === 'null' ? null : readSources(value, report)
+  if (value === undefined || value.kind === 'null') return { hooks: null, hooksProblem: null }
+  let hooksProblem: string | null = null
+  const hooks = readSources(value, (where, message) => {
+    hooksProblem ??= message
+    report(where, message)
+  })
+  return { hooks, hooksProblem }
 }
 
 function readSources(value: Value, report: Report): ServersSource[] {

@@ -1,6 +1,7 @@
 /** Flags from OpenFeature: a client of the host, or a provider under a domain of ours. */
 import type { Client, Provider } from '@openfeature/server-sdk'
 import { randomUUID } from 'node:crypto'
+import { TaplineError, messageOf } from '../errors.ts'
 import { ChangeListeners } from './evaluator.ts'
 import type { FlagAnswer, FlagEvaluator } from './evaluator.ts'
 import type { Flag, FlagValue } from './flag.ts'
@@ -19,11 +20,26 @@ export async function openClient(given: OpenFeatureProvider | OpenFeatureClient)
   // what goes wrong is in the answers and is reported from there; the default logger would print it
   const silent = (): void => {}
   client.setLogger({ error: silent, warn: silent, info: silent, debug: silent })
-  OpenFeature.setProviderAndWait(domain, given as Provider).catch(() => {})
+  let refusal: unknown = null
+  const started = OpenFeature.setProviderAndWait(domain, given as Provider).catch((error: unknown) => void (refusal = error))
+  // it is bound before anything is waited for, or never: an unbound domain would answer from the default provider of the process
+  if (OpenFeature.getProvider(domain) !== given) {
+    await started
+    freeDomains.push(domain)
+    throw refused(refusal)
+  }
   return new ClientEvaluator(client, () => {
     // shuts the provider down, unless the host has it in use elsewhere
     OpenFeature.setProviderAndWait(domain, NOOP_PROVIDER).catch(() => {})
     freeDomains.push(domain)
+  })
+}
+
+function refused(cause: unknown): TaplineError {
+  return new TaplineError('CALL_INVALID_REQUEST', `OpenFeature does not take the provider of flags: ${messageOf(cause)}`, {
+    cause,
+    remedy:
+      'Give a provider for servers that is bound nowhere else where it is made for one domain, or the client of OpenFeature that has it.',
   })
 }
 

@@ -5,7 +5,7 @@ import { isJsonObject } from '../json.ts'
 const DEEPEST = 100
 /** Steps that references and loops may add to what is written. */
 const MOST_ADDED = 20_000
-/** Items of a list that is not written in the file. */
+/** Items of a list that is not written in the file, unless a loop of the file goes over a longer one. */
 const UNKNOWN_LENGTH = 100
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'reduce', 'all', 'none', 'some'])
 
@@ -13,11 +13,12 @@ const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'reduce', 'all', 'n
 export function flagdExcess(value: unknown): string | null {
   const count = new Count(value)
   try {
-    const written = count.written(value, 0)
+    count.written(value, 0)
     const flags = isJsonObject(value) ? value['flags'] : null
     const rules = isJsonObject(flags) ? Object.values(flags).map((flag) => (isJsonObject(flag) ? flag['targeting'] : null)) : []
+    count.learn(rules)
     const steps = rules.reduce<number>((sum, rule) => sum + count.steps(rule, 0), 0)
-    return steps > written + MOST_ADDED ? `its rules take more than ${MOST_ADDED} steps beside those that are written` : null
+    return steps > count.ofRules(rules) + MOST_ADDED ? `its rules take more than ${MOST_ADDED} steps beside those that are written` : null
   } catch (error) {
     if (error instanceof Excess) return error.message
     throw error
@@ -30,10 +31,38 @@ class Count {
   readonly #evaluators: Readonly<Record<string, unknown>>
   /** null: being counted */
   readonly #known = new Map<string, number | null>()
+  readonly #longest = new Map<string, number>()
+  /** items of a list that a variable may stand for */
+  #unknown = UNKNOWN_LENGTH
 
   constructor(value: unknown) {
     const evaluators = isJsonObject(value) ? value['$evaluators'] : null
     this.#evaluators = isJsonObject(evaluators) ? evaluators : {}
+  }
+
+  /** Looks for the longest list that a loop goes over: within loops, variables stand for what is in it. */
+  learn(rules: readonly unknown[]): void {
+    let longest = this.#unknown
+    const look = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [key, inner] of Object.entries(value)) {
+        // the list, and what a reduce begins with
+        if (LOOPS.has(key) && Array.isArray(inner)) longest = Math.max(longest, this.#most(inner[0], 0), this.#most(inner[2], 0))
+        look(inner)
+      }
+    }
+    look(rules)
+    look(this.#evaluators)
+    this.#unknown = longest
+    this.#longest.clear()
+  }
+
+  /** Values that are written in the rules and in the evaluators that they refer to. */
+  ofRules(rules: readonly unknown[]): number {
+    return [...rules, ...[...this.#known.keys()].map((name) => this.#evaluators[name])].reduce<number>(
+      (sum, rule) => sum + this.written(rule, 0),
+      0,
+    )
   }
 
   /** Values in the file as it is. */
@@ -74,12 +103,31 @@ class Count {
   /** Items of what a loop goes over, at most. */
   #length(list: unknown, level: number): number {
     if (Array.isArray(list)) return list.length
-    if (level > DEEPEST || !isJsonObject(list)) return UNKNOWN_LENGTH
+    if (level > DEEPEST || !isJsonObject(list)) return this.#unknown
     const [[key, value] = ['', null]] = Object.entries(list)
     if (key === '$ref' && typeof value === 'string' && Object.hasOwn(this.#evaluators, value))
       return this.#length(this.#evaluators[value], level + 1)
     if ((key === 'map' || key === 'filter') && Array.isArray(value)) return this.#length(value[0], level + 1)
-    if (key === 'merge' && Array.isArray(value)) return value.reduce<number>((sum, one) => sum + this.#length(one, level + 1), 0)
-    return UNKNOWN_LENGTH
+    return this.#most(list, level)
+  }
+
+  /** Items of the longest list that may come of a value, or that is in it. */
+  #most(value: unknown, level: number): number {
+    if (typeof value !== 'object' || value === null) return 1
+    if (level > DEEPEST) return this.#unknown
+    if (Array.isArray(value)) return value.reduce<number>((most, one) => Math.max(most, this.#most(one, level + 1)), value.length)
+    return Object.entries(value).reduce<number>((most, [key, inner]) => Math.max(most, this.#mostOf(key, inner, level + 1)), this.#unknown)
+  }
+
+  #mostOf(key: string, inner: unknown, level: number): number {
+    if (key === 'merge' && Array.isArray(inner)) return inner.reduce<number>((sum, one) => sum + this.#most(one, level), 0)
+    if (key !== '$ref' || typeof inner !== 'string' || !Object.hasOwn(this.#evaluators, inner)) return this.#most(inner, level)
+    const known = this.#longest.get(inner)
+    if (known !== undefined) return known
+    // one that refers to itself is told when its steps are counted
+    this.#longest.set(inner, this.#unknown)
+    const most = this.#most(this.#evaluators[inner], level)
+    this.#longest.set(inner, most)
+    return most
   }
 }

@@ -28,6 +28,7 @@ import { checkSessionOptions } from './check-options.ts'
 import { LiveEnvironments } from './live-environments.ts'
 import { LivePackages } from './live-packages.ts'
 import { LiveSession } from './live-session.ts'
+import { throwIfCancelled, whileOpening } from './opening-signal.ts'
 import type { PackageQuery, PluginPackage } from './package-types.ts'
 import type { FlagSubject, RuntimeFlags } from './runtime-flags.ts'
 import type { RuntimeTraces } from './runtime-traces.ts'
@@ -134,8 +135,8 @@ export class LiveRuntime implements Runtime {
   async #open(options: SessionOptions, afterClose: () => void | Promise<void>): Promise<Session> {
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime is closed')
     checkSessionOptions(options)
-    if (options.signal?.aborted)
-      throw new TaplineError('CALL_CANCELLED', 'opening the session was cancelled by its signal', { cause: options.signal.reason })
+    const { signal } = options
+    throwIfCancelled(signal)
     const given = options.environments ?? this.parts.loaded.selectedEnvironments
     const id = options.id ?? randomUUID()
     const { changes } = this.#follower
@@ -146,15 +147,16 @@ export class LiveRuntime implements Runtime {
     }
     const { sources } = this.parts.plugins
     const captured = this.parts.flags.capture(subject)
-    const { flags, problem } = captured instanceof Promise ? await captured : captured
+    const { flags, problem } = captured instanceof Promise ? await whileOpening(captured, signal) : captured
     const target = traceTarget(options.trace, this.parts.trace, this.parts.loaded.trace)
-    const traces = target === null ? null : await this.#openTraces()
-    const places = await openPlaces(this, this.#packages, given, options.signal, (ids) => this.#ready(ids, options.signal))
+    const traces = target === null ? null : await whileOpening(this.#openTraces(), signal)
+    const places = await openPlaces(this, this.#packages, given, signal, (ids) => this.#ready(ids, signal))
     const recorderFor: RecorderFor = (header) => traces?.recorder(target as TraceOptions, header) ?? null
     let session: LiveSession
     try {
-      const brought = await this.#packages.hookSources(places.environments)
-      const plugins = await SessionPlugins.open([...sources, ...brought], flags, subject)
+      const brought = await whileOpening(this.#packages.hookSources(places.environments), signal)
+      this.parts.plugins.bind(brought)
+      const plugins = await whileOpening(SessionPlugins.open([...sources, ...brought], flags, subject), signal)
       session = this.#make({ ...options, id }, places, flags, plugins, recorderFor, afterClose)
     } catch (error) {
       await this.#drop(places.own)
@@ -164,6 +166,8 @@ export class LiveRuntime implements Runtime {
     if (problem !== null) session.report(problem)
     try {
       await session.startRequired()
+      // a plugin that is applied may have aborted it before the session listened
+      throwIfCancelled(signal)
     } catch (error) {
       await session.close()
       throw error
@@ -180,6 +184,7 @@ export class LiveRuntime implements Runtime {
     afterClose: () => void | Promise<void>,
   ): LiveSession {
     const { id } = options
+    throwIfCancelled(options.signal)
     if (this.#closing !== null) throw new TaplineError('SESSION_CLOSED', 'the runtime was closed while the session was opened')
     if (this.#sessions.has(id))
       throw new TaplineError('CALL_INVALID_REQUEST', `there is an open session with the id ${JSON.stringify(id)} already`)

@@ -101,6 +101,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
   readonly signal: AbortSignal = this.#ended.signal
   readonly #afterClose: () => Promise<void>
   #closing: Promise<void> | null = null
+  #releasing: Promise<void> | null = null
 
   constructor(
     runtime: LiveRuntime,
@@ -236,17 +237,26 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     return (this.#closing ??= this.release().then(() => this.#afterClose()))
   }
 
-  /** Ends what runs, gives back the connections, disposes of the plugins. */
-  async release(): Promise<void> {
-    this.#closing ??= Promise.resolve()
-    if (this.#ended.signal.aborted) return
+  /** Ends what runs, gives back the connections, disposes of the plugins, writes what is left of the trace; all who ask wait for the same. */
+  release(): Promise<void> {
+    if (this.#releasing !== null) return this.#releasing
+    let ended = (): void => {}
+    // known before anything is told: who is told may ask for it again
+    this.#releasing = new Promise<void>((resolve) => (ended = resolve)).then(() => this.#dispose())
+    this.#closing ??= this.#releasing
     const closed = new TaplineError('SESSION_CLOSED', 'the session was closed while the call was running')
     this.pipeline.cancelAll(closed)
     this.#ended.abort(closed)
     this.connections.release()
+    ended()
+    return this.#releasing
+  }
+
+  async #dispose(): Promise<void> {
+    const closed = this.#ended.signal.reason as TaplineError
     await this.#hooks.shadows.close(closed, this.traceAll || this.recorder !== null ? SHADOW_CLOSE_MS : 0)
     await disposePlugins(this.#hooks.disposables, (diagnostic) => this.report(diagnostic))
-    await this.recorder?.flush()
+    await this.recorder?.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

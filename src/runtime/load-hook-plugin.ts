@@ -16,8 +16,8 @@ export interface HookLoading {
   readonly diagnose: (diagnostic: Diagnostic) => void
 }
 
-/** Rejects with HOOK_BAD_PLUGIN; for command hooks with CONFIG_NOT_FOUND, CONFIG_INVALID, and CONFIG_UNTRUSTED with the command to run. */
-export async function loadHookPlugin(hook: HookModule, loading: HookLoading): Promise<HookPlugin> {
+/** `outdated` is called when a script is not what it was. Rejects with HOOK_BAD_PLUGIN; for command hooks with CONFIG_NOT_FOUND, CONFIG_INVALID, and CONFIG_UNTRUSTED with the command to run. */
+export async function loadHookPlugin(hook: HookModule, loading: HookLoading, outdated: () => void = () => {}): Promise<HookPlugin> {
   const { kind, commands } = hook
   if (kind !== 'commandHooks') return loadHookModule({ ...hook, kind })
   if (commands === undefined) throw new TaplineError('INTERNAL', `the entry of ${hook.module} has no settings`)
@@ -34,13 +34,20 @@ export async function loadHookPlugin(hook: HookModule, loading: HookLoading): Pr
   const places = placesOf(path.dirname(file))
   const subject = { path: file, hooks: read.hooks, places }
   // before trust is looked up: what changes in between has changed
-  const distrust = byUser ? undefined : await scriptWatch(subject)
+  const watch = byUser ? null : await scriptWatch(subject)
   const why = byUser ? null : await distrustOf(loading.trustStore(), subject)
   if (why !== null) throw untrustedHooks(file, why, hook.where)
   for (const diagnostic of read.diagnostics) loading.diagnose(diagnostic)
   // what hooks get may come back in what they say
   for (const name of env) loading.secrets.add(process.env[name] ?? '')
-  return commandHooksPlugin({ ...hookSet(read, { name: file, places, env }), ...(distrust !== undefined && { distrust }) })
+  const set = hookSet(read, { name: file, places, env })
+  if (watch === null) return commandHooksPlugin(set)
+  const distrust: typeof watch = async (one) => {
+    const changed = await watch(one)
+    if (changed !== null) outdated()
+    return changed
+  }
+  return commandHooksPlugin({ ...set, distrust })
 }
 
 /** `why` goes on after the path of the file. */

@@ -143,7 +143,7 @@ async function loadSource(module: HookModule, loading: HookLoading): Promise<Hoo
   const { mode } = module
   const source = new HookSource({
     module: module.module,
-    load: () => loadHookPlugin(module, loading),
+    load: (outdated) => loadHookPlugin(module, loading, outdated),
     filter: filterOf(module),
     mode: typeof mode === 'object' ? modeFlag(mode) : mode,
     where: module.where,

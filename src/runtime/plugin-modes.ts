@@ -28,6 +28,8 @@ interface Session {
 export class PluginModes {
   readonly #sources: HookSource[] = []
   readonly #registry: FlagRegistry
+  /** by name; null: what configuration and flags say, again */
+  readonly #overrides = new Map<string, PluginMode | null>()
 
   constructor(sources: readonly HookSource[], registry: FlagRegistry) {
     this.#registry = registry
@@ -37,6 +39,7 @@ export class PluginModes {
   /** For sessions that are opened later. Throws FLAG_BAD_VALUE where its flag is declared otherwise already. */
   add(source: HookSource): Disposable {
     if (source.flag !== null) this.#registry.declare(source.flag, source.where)
+    this.bind([source])
     this.#sources.push(source)
     return {
       [Symbol.dispose]: () => {
@@ -46,22 +49,27 @@ export class PluginModes {
     }
   }
 
+  /** What is set for a name counts for these as well. */
+  bind(sources: readonly HookSource[]): void {
+    for (const source of sources) source.overrides = this.#overrides
+  }
+
   /** Those of a session that is opened now: taken before its flags are captured, so that every flag of theirs is among them. */
   get sources(): readonly HookSource[] {
     return [...this.#sources]
   }
 
-  /** Sets the mode of every plugin of the name for later sessions, and lowers it in those that are open. Throws CALL_INVALID_REQUEST. */
+  /** Sets the mode of every plugin of the name for later sessions, also of one that comes later, and lowers it in those that are open. Throws CALL_INVALID_REQUEST. */
   set(name: string, mode: PluginMode | null, sessions: Iterable<Session>): PluginModeChange {
     if (mode !== null && !isPluginMode(mode))
       throw new TaplineError('CALL_INVALID_REQUEST', `the mode of a hook plugin cannot be ${JSON.stringify(mode)}`, {
         remedy: 'It is "off", "shadow" or "enforce", or null for what configuration and flags say.',
       })
     const open = [...sessions]
-    const sources = this.#sources.filter((source) => source.name === name)
+    const isKnown = this.#overrides.has(name) || this.#sources.some((source) => source.name === name)
     const found = open.map(({ id, plugins }) => ({ id, what: mode === null ? null : plugins.lower(name, mode) }))
-    if (sources.length === 0 && found.every(({ what }) => what === null)) throw this.#unknown(name, open)
-    for (const source of sources) source.override = mode
+    if (!isKnown && found.every(({ what }) => what === null)) throw this.#unknown(name, open)
+    this.#overrides.set(name, mode)
     const those = (what: string): readonly string[] => Object.freeze(found.filter((one) => one.what === what).map(({ id }) => id))
     return Object.freeze({ plugin: name, mode, lowered: those('lowered'), waiting: those('waits') })
   }

@@ -3,6 +3,7 @@ import type { PackageManifest } from '../config/package-manifest.ts'
 import { parsePackageFile } from '../config/package-manifest.ts'
 import { invalidDocument } from '../documents/invalid-document.ts'
 import type { Mistake } from '../documents/value.ts'
+import { TaplineError } from '../errors.ts'
 import type { HookFile } from '../plugins/command-hooks/definition.ts'
 import type { PackageHooks } from '../plugins/command-hooks/package-hooks.ts'
 import type { PackageFolder } from '../plugins/packages/package-folder.ts'
@@ -27,8 +28,9 @@ export async function readPackageHooks(
   { here, manifestFile, where, diagnose, ...common }: PackageHooksContext,
 ): Promise<readonly PackageHooks[]> {
   const sources = manifest?.hooks ?? []
-  const isDefault = folder.names.has('hooks') && (await folder.list('hooks')).has('hooks.json')
-  if (sources.length === 0 && !isDefault) return []
+  const unknown = manifest?.hooksProblem ?? null
+  const isDefault = await folder.mayHold('hooks', 'hooks.json')
+  if (sources.length === 0 && !isDefault && unknown === null) return []
   if (!here) {
     diagnose({
       code: 'hooks_not_run',
@@ -40,11 +42,12 @@ export async function readPackageHooks(
   }
   const files = new Set(sources.flatMap((source) => (source.kind === 'file' ? [folder.file(source.path)] : [])))
   if (isDefault) files.add(folder.file(DEFAULT_FILE))
-  if (sources.some(({ kind }) => kind === 'inline') && manifestFile !== null) files.add(manifestFile)
+  if ((unknown !== null || sources.some(({ kind }) => kind === 'inline')) && manifestFile !== null) files.add(manifestFile)
   const all: PackageHooks[] = []
   for (const file of files) {
     const { hooksProblem } = await import('../plugins/command-hooks/package-hooks.ts')
     try {
+      if (unknown !== null && file === manifestFile) throw new TaplineError('CONFIG_INVALID', unknown, { where: file })
       const read = await readOne(folder, file)
       for (const diagnostic of read.diagnostics) diagnose(diagnostic)
       all.push({ ...common, file, read, problem: null })

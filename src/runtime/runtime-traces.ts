@@ -12,15 +12,22 @@ import type { TraceOptions } from './trace-option.ts'
 
 /** The recorder of one session, with its end. */
 export interface SessionRecorder extends CallRecorder {
-  /** Resolves when the records of all calls that have ended are written or given up. */
-  flush(): Promise<void>
+  /** Resolves when the records of all calls that have ended are written or given up. The last of a file closes it until there is another record. */
+  close(): Promise<void>
+}
+
+interface SharedFile {
+  readonly file: TraceFile
+  /** sessions that are open */
+  users: number
 }
 
 /** Sessions that write to one file share it. */
 export class RuntimeTraces {
   readonly #secrets: Secrets
   readonly #report: (diagnostic: Diagnostic) => void
-  readonly #files = new Map<string, TraceFile>()
+  /** never forgotten: they know what is missing, and what has been told */
+  readonly #files = new Map<string, SharedFile>()
 
   constructor(secrets: Secrets, report: (diagnostic: Diagnostic) => void) {
     this.#secrets = secrets
@@ -31,33 +38,42 @@ export class RuntimeTraces {
   recorder({ file, sink, arguments: withArguments = false }: TraceOptions, header: () => SessionRecord): SessionRecorder {
     const opened = file === undefined ? null : this.#file(resolve(file))
     const tell = sink === undefined ? null : this.#guarded(sink)
+    let state: 'new' | 'open' | 'closed' = 'new'
     const trace = new SessionTrace({
       header,
       secrets: this.#secrets,
       withArguments,
       target: (record) => {
-        opened?.append(JSON.stringify(record))
+        // not before: a session that fails to open writes nothing and is never closed
+        if (opened !== null && state === 'new') opened.users++
+        if (state === 'new') state = 'open'
+        opened?.file.append(JSON.stringify(record))
         tell?.(record)
       },
     })
     return {
       settled: (run, outcome) => trace.add(run, outcome),
-      flush: async () => {
+      close: async () => {
         trace.flush()
-        await opened?.flush()
+        if (opened === null) return
+        if (state === 'open') opened.users--
+        state = 'closed'
+        await opened.file.flush()
+        // another may have come meanwhile
+        if (opened.users === 0) await opened.file.rest()
       },
     }
   }
 
   /** Writes what is left and closes the files. */
   async close(): Promise<void> {
-    await Promise.all([...this.#files.values()].map((file) => file.close()))
+    await Promise.all([...this.#files.values()].map(({ file }) => file.close()))
   }
 
-  #file(path: string): TraceFile {
-    let file = this.#files.get(path)
-    if (file === undefined) this.#files.set(path, (file = new TraceFile(path, this.#report)))
-    return file
+  #file(path: string): SharedFile {
+    let shared = this.#files.get(path)
+    if (shared === undefined) this.#files.set(path, (shared = { file: new TraceFile(path, this.#report), users: 0 }))
+    return shared
   }
 
   /** What a sink throws is told once. */

@@ -33,6 +33,7 @@ export class TraceFile {
   /** records since the last gap that was written */
   #lost = 0
   #handle: FileHandle | null = null
+  #isPipe = false
   /** the file ends within a line */
   #isTorn = false
   #running: Promise<void> | null = null
@@ -78,6 +79,15 @@ export class TraceFile {
     const isDone = await Promise.race([this.#running.then(() => true), late])
     timer.abort()
     return isDone
+  }
+
+  /** Writes what is left and closes the file until the next line. A pipe stays open: who reads it would take that for the end. */
+  async rest(): Promise<void> {
+    await this.flush()
+    if (this.#running !== null || this.#isPipe) return
+    const handle = this.#handle
+    this.#handle = null
+    await handle?.close().catch(() => {})
   }
 
   /** Writes what is left, for 5 s at the most, and closes the file; nothing is taken any more. */
@@ -138,7 +148,8 @@ export class TraceFile {
 
   async #open(): Promise<FileHandle> {
     const there = await stat(this.path).catch(() => null)
-    if (there !== null && !there.isFile()) return open(this.path, PIPE)
+    this.#isPipe = there !== null && !there.isFile()
+    if (this.#isPipe) return open(this.path, PIPE)
     // to be read as well: whoever wrote before may have been ended within a line
     const handle = await open(this.path, APPENDING | constants.O_RDWR, 0o600).catch(() =>
       open(this.path, APPENDING | constants.O_WRONLY, 0o600),

@@ -22,6 +22,7 @@ const doubling = (steps: number): string => {
   return withRule({ $ref: 'e0' }, { ...evaluators, [`e${steps}`]: IF })
 }
 const LIST = Array.from({ length: 300 }, () => 1)
+const LONG = Array.from({ length: 3000 }, () => 1)
 const SUM = { '+': [{ var: 'current' }, { var: 'accumulator' }] }
 const looping = (levels: number): unknown => (levels === 0 ? SUM : { reduce: [LIST, looping(levels - 1), 0] })
 
@@ -38,6 +39,24 @@ test.each<[string, string, RegExp]>([
   [
     'loops within loops, behind references',
     withRule({ $ref: 'l' }, { l: { if: [{ map: [LIST, { $ref: 'm' }] }, 'on', 'off'] }, m: { map: [LIST, { '+': [1, 2] }] } }),
+    /more than 20000 steps/,
+  ],
+  [
+    'a list that is merged behind a condition',
+    withRule({ if: [{ map: [{ if: [true, { merge: Array.from({ length: 100 }, () => LIST) }, []] }, SUM] }, 'on', 'off'] }),
+    /more than 20000 steps/,
+  ],
+  [
+    'a long list that a variable stands for',
+    withRule({ if: [{ map: [[LONG], { map: [{ var: '' }, { map: [[1, 2, 3, 4], SUM] }] }] }, 'on', 'off'] }),
+    /more than 20000 steps/,
+  ],
+  [
+    'a long list beside the rules, which pays for nothing',
+    JSON.stringify({
+      ...JSON.parse(withRule({ if: [{ map: [LIST, { map: [LIST, 1] }] }, 'on', 'off'] })),
+      $evaluators: { unused: { in: [1, Array.from({ length: 400_000 }, () => 1)] } },
+    }),
     /more than 20000 steps/,
   ],
 ])('%s: the file as a whole is a problem', async (_what, text, problem) => {

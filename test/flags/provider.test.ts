@@ -299,3 +299,24 @@ test.each([
     message: expect.stringContaining(words),
   })
 })
+
+test.each<[string, (host: Provider) => Provider]>([
+  ['for browsers', () => provider(() => false, { runsOn: 'client' })],
+  ['without metadata', () => provider(() => false, { metadata: undefined as never })],
+  ['bound elsewhere', (host) => host],
+])('a provider that OpenFeature does not take is told, and the default provider of the host does not answer: %s', async (_what, pick) => {
+  const scoped = Object.assign(
+    provider(() => true),
+    { domainScoped: true },
+  )
+  await OpenFeature.setProviderAndWait('host', scoped)
+  await OpenFeature.setProviderAndWait(provider(() => ({ value: true })))
+  await expect(open({ provider: pick(scoped) })).rejects.toMatchObject({
+    name: 'TaplineError',
+    code: 'CALL_INVALID_REQUEST',
+    message: expect.stringContaining('OpenFeature does not take'),
+    remedy: expect.stringContaining('Give a provider for servers'),
+  })
+  await using next = await open({ provider: provider(() => ({ value: false })) })
+  expect((await next.openSession()).flags.details(MULTI_ENVIRONMENT_MCP)).toMatchObject({ value: false, source: 'provider' })
+})

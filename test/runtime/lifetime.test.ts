@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { memoryExecutor } from '../../src/connections/executors/memory.ts'
 import type { MemoryServer } from '../../src/connections/executors/memory.ts'
+import type { OpenFeatureProvider } from '../../src/flags/openfeature.ts'
 import { allow } from '../../src/plugin.ts'
 import { openRuntime, openSession } from '../../src/runtime/open-runtime.ts'
 import type { RuntimeOptions } from '../../src/runtime/types.ts'
@@ -233,4 +237,51 @@ test('a connection without a session is closed after idleCloseMs, and not before
 
 test('an executor of the kind local is refused', async () => {
   await expect(openRuntime({ executors: [{ ...memoryExecutor({}), kind: 'local' }] })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
+
+test('a signal that aborts while its session opens: no session is left, whatever was being waited for', async () => {
+  const isCancelled = { name: 'TaplineError', code: 'CALL_CANCELLED' }
+  const slow: OpenFeatureProvider = {
+    metadata: { name: 'slow' },
+    resolveBooleanEvaluation: never,
+    resolveStringEvaluation: never,
+    resolveNumberEvaluation: never,
+  }
+  await using t = await open([], { flags: { provider: slow } })
+  const controller = new AbortController()
+  const opening = t.openSession({ id: 'a', signal: controller.signal })
+  controller.abort()
+  await expect(opening).rejects.toMatchObject(isCancelled)
+  // by a plugin, while the session is made
+  const second = new AbortController()
+  let ended = 0
+  const aborts = plugin(() => {
+    second.abort()
+    return { [Symbol.dispose]: () => void ended++ }
+  })
+  using _added = t.use(aborts)
+  await expect(t.openSession({ id: 'b', signal: second.signal })).rejects.toMatchObject(isCancelled)
+  expect(ended).toBe(1)
+})
+
+test('a signal ends the wait for a module that does not load', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-slow-'))
+  const module = path.join(folder, 'slow.mjs')
+  writeFileSync(module, `await new Promise((resolve) => globalThis.slowModule(resolve))\nexport default { name: 'slow', apply() {} }`)
+  const config = path.join(folder, 'tapline.json')
+  writeFileSync(config, JSON.stringify({ hooks: [{ module: './slow.mjs', mode: 'off' }] }))
+  const loading = new Promise<() => void>((resolve) => Object.assign(globalThis, { slowModule: resolve }))
+  try {
+    await using runtime = await openRuntime({ config })
+    runtime.setPluginMode(module, 'enforce')
+    const controller = new AbortController()
+    const opening = runtime.openSession({ signal: controller.signal })
+    opening.catch(() => {})
+    const go = await loading
+    controller.abort()
+    await expect(opening).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+    go()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -1,5 +1,5 @@
 // Hooks that plugin packages bring: each installation's own, for its own calls, once; and none of them before somebody trusted it.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { memoryStore, openRuntime } from '../../src/index.ts'
@@ -152,4 +152,50 @@ test('hooks in the manifest, in a file that it names, and none; what cannot be r
     expect(outcome.reason).toMatch(file === null ? /cannot be read/ : /^no$/)
     expect(told(runtime).map((line) => line.split(':')[0])).toEqual(file === null ? ['hooks_unreadable'] : [])
   }
+})
+
+test.each<[string, object, string | null]>([
+  ['hooks that are no hooks', { '.codex-plugin/plugin.json': { name: 'p', hooks: 5 } }, '.codex-plugin/plugin.json'],
+  [
+    'a list in which one is none',
+    {
+      '.codex-plugin/plugin.json': { name: 'p', hooks: ['./ok.json', true] },
+      'ok.json': { hooks: { PreToolUse: [hook('true', 'none')] } },
+    },
+    '.codex-plugin/plugin.json',
+  ],
+  ['a folder of hooks that cannot be listed', { hooks: null }, 'hooks/hooks.json'],
+  ['a file that is called hooks', { hooks: 'text' }, null],
+])('%s: what is not known refuses every call', async (_what, files, where) => {
+  const { hooks, ...written } = files as { readonly hooks?: string | null }
+  const root = writePackage(join(newFolder(), 'package'), { '.mcp.json': { p: echo() }, ...written, ...(hooks && { hooks }) })
+  // a link to itself can be neither listed nor read
+  if (hooks === null) symlinkSync('hooks', join(root, 'hooks'))
+  await using runtime = await open({ store: memoryStore(), plugins: [{ path: root }], mcpServers: { other: echo() as never } })
+  await using session = await runtime.openSession(accept)
+  const outcome = await info(session, { server: 'p' })
+  const refused = { outcome: 'refused', sent: 'no', reason: expect.stringContaining('cannot be read') }
+  const ran = { args: expect.anything() }
+  expect(outcome).toMatchObject(where === null ? ran : refused)
+  expect(runtime.diagnostics.filter(({ code }) => code === 'hooks_unreadable').map((one) => one.where)).toEqual(
+    where === null ? [] : [join(root, where)],
+  )
+  // thread-wide: of no installation of an environment with the package
+  expect(await info(session, { server: 'other' })).toHaveProperty('args')
+})
+
+test('the mode that is set for hooks of a package lasts for later sessions', async () => {
+  const root = guarded(join(newFolder(), 'package'))
+  await using runtime = await open({ store: memoryStore(), plugins: [{ path: root }] })
+  await using session = await runtime.openSession(accept)
+  const { name } = session.hookPlugins[0]!
+  runtime.setPluginMode(name, 'off')
+  await using next = await runtime.openSession(accept)
+  expect(next.hookPlugins).toMatchObject([{ name, mode: 'off', openedAs: 'off' }])
+  await session.close()
+  await next.close()
+  // also where no session has them any more
+  runtime.setPluginMode(name, null)
+  await using last = await runtime.openSession(accept)
+  expect(last.hookPlugins).toMatchObject([{ name, mode: 'enforce' }])
 })

@@ -63,3 +63,13 @@ test('a runtime that closes meanwhile, too', async () => {
   await runtime.close()
   expect(callsIn(recordsIn(folder.file()))).toHaveLength(3)
 })
+
+test('a runtime that closes while its session does waits for the records of that', async () => {
+  using folder = new Folder()
+  const runtime = await open(waiting(10_000).plugin, [], folder.file())
+  await runtime.callTool(ECHO)
+  const closing = runtime.session.close()
+  await runtime.close()
+  expect(callsIn(recordsIn(folder.file()))).toHaveLength(1)
+  await closing
+})

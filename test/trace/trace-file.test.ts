@@ -148,3 +148,29 @@ test('what waits is bounded: the rest is counted, told once, and the calls that 
   expect(kept.at(-1)).toBe(20)
   expect(kept.length + (gap?.records ?? 0)).toBe(21)
 })
+
+test.skipIf(process.platform !== 'linux')('the last session that writes to a file closes it, and the next opens it again', async () => {
+  using folder = new Folder()
+  const open = (): boolean =>
+    fs.readdirSync('/proc/self/fd').some((fd) => {
+      try {
+        return fs.readlinkSync(`/proc/self/fd/${fd}`) === folder.file()
+      } catch {
+        return false
+      }
+    })
+  await using runtime = await writing(folder.file())
+  const second = await runtime.openSession()
+  await call(runtime)
+  await second.callTool({ server: 'db', tool: 'echo' })
+  await runtime.session.close()
+  // its record comes after the outcome
+  await expect.poll(open).toBe(true)
+  await second.close()
+  expect(open()).toBe(false)
+  const third = await runtime.openSession()
+  await third.callTool({ server: 'db', tool: 'echo' })
+  await third.close()
+  expect(open()).toBe(false)
+  expect(callsIn(recordsIn(folder.file()))).toHaveLength(3)
+})

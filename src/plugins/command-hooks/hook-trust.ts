@@ -71,7 +71,7 @@ export async function scriptWatch({ path, hooks, places }: HookSubject): Promise
     const changed = await changedScript(command, places, scripts.get(id) ?? {})
     return changed === null
       ? null
-      : `${changed}, which the hook ${id} of ${path} names, changed while the session was open: read it, then trust the hooks and open a session again`
+      : `${changed}, which the hook ${id} of ${path} names, changed since the hooks were loaded: read it, then trust the hooks and open a session again`
   }
 }
 

@@ -6,6 +6,8 @@ import { TaplineError, isTaplineError } from '../../errors.ts'
 /** Bytes of one file of a package. */
 const FILE_LIMIT = 1024 * 1024
 
+type DirectoryEntry = Awaited<ReturnType<NonNullable<Executor['listDirectory']>>>[number]
+
 export interface PackagePlace {
   readonly executor: Executor
   /** true where its paths are those of this machine */
@@ -20,12 +22,14 @@ export class PackageFolder {
   readonly root: string
   /** names of the files and folders at its top */
   readonly names: ReadonlySet<string>
+  readonly #files: ReadonlySet<string>
   readonly #place: PackagePlace
 
-  private constructor(place: PackagePlace, root: string, names: ReadonlySet<string>) {
+  private constructor(place: PackagePlace, root: string, entries: readonly DirectoryEntry[]) {
     this.#place = place
     this.root = root
-    this.names = names
+    this.names = new Set(entries.map(({ name }) => name))
+    this.#files = new Set(entries.filter(({ kind }) => kind === 'file').map(({ name }) => name))
   }
 
   /** Rejects with ENVIRONMENT_FILE_FAILED where there is no folder, ENVIRONMENT_UNSUPPORTED where the executor reads no files. */
@@ -38,7 +42,7 @@ export class PackageFolder {
       )
     const root = (await executor.realPath?.(folder, { signal })) ?? folder
     const entries = await executor.listDirectory(root, { signal })
-    return new PackageFolder(place, root, new Set(entries.map(({ name }) => name)))
+    return new PackageFolder(place, root, entries)
   }
 
   /** The path as people are told: with the environment in front of it where it is another machine's. */
@@ -49,6 +53,18 @@ export class PackageFolder {
   /** Absolute path of a file that is named relative to the root. */
   file(relative: string): string {
     return this.#paths.resolve(this.root, relative)
+  }
+
+  /** True where a folder at its top has the name in it, or cannot be listed, so that it may have. */
+  async mayHold(top: string, name: string): Promise<boolean> {
+    if (!this.names.has(top) || this.#files.has(top)) return false
+    const { executor, signal } = this.#place
+    try {
+      return (await executor.listDirectory?.(this.file(top), { signal }))?.some((entry) => entry.name === name) ?? false
+    } catch (error) {
+      if (isTaplineError(error) && error.code === 'ENVIRONMENT_FILE_FAILED') return true
+      throw error
+    }
   }
 
   /** Names in a folder of the package; none where there is no such folder. */

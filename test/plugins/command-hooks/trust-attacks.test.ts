@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { RuntimeOptions, Session } from '../../../src/index.ts'
+import type { Runtime, RuntimeOptions, Session, Store } from '../../../src/index.ts'
 import { memoryStore, openRuntime } from '../../../src/index.ts'
 import { commandWords } from '../../../src/plugins/command-hooks/command-words.ts'
 import { placesOf } from '../../../src/plugins/command-hooks/hook-env.ts'
@@ -72,7 +72,7 @@ test('a folder of the project that is a link to one outside: its scripts count',
 async function trusted(
   folder: string,
   events: Parameters<typeof writeHooks>[1],
-  act: (session: Session) => Promise<void>,
+  act: (session: Session, runtime: Runtime, store: Store) => Promise<void>,
   more: RuntimeOptions = {},
 ): Promise<void> {
   const store = memoryStore()
@@ -84,7 +84,7 @@ async function trusted(
   writeFileSync(config, JSON.stringify({ mcpServers: { files }, hooks: [{ commandHooks: 'hooks.json' }] }))
   await using runtime = await openRuntime({ config, store, ...more })
   await using session = await runtime.openSession()
-  await act(session)
+  await act(session, runtime, store)
 }
 const CALL = { server: 'files', tool: 'write', arguments: { path: 'p' } }
 const DENIES = '#!/bin/sh\necho no >&2\nexit 2\n'
@@ -100,7 +100,7 @@ test.each(['PreToolUse', 'PostToolUse'])(
       put(folder, 'guard.sh', 'touch second\n')
       const outcome = await session.callTool(CALL)
       expect(outcome).toMatchObject({ outcome: event === 'PreToolUse' ? 'refused' : 'result_withheld', code: 'CALL_REFUSED' })
-      expect(JSON.stringify(outcome)).toContain('changed while the session was open')
+      expect(JSON.stringify(outcome)).toContain('changed since the hooks were loaded')
       put(folder, 'guard.sh', 'touch first\n')
       expect(await session.callTool(CALL)).toMatchObject({ outcome: 'completed' })
     })
@@ -180,4 +180,20 @@ test('a model that writes into the folder of its own guard does not get rid of i
     expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED', sent: 'no' })
   })
   expect(existsSync(path.join(folder, 'ledger')) ? readFileSync(path.join(folder, 'ledger'), 'utf8') : '').not.toContain('tools/call')
+})
+
+test('a script that changed and was trusted again runs in the next session; one that was not keeps it from opening', async () => {
+  const folder = newFolder()
+  put(folder, 'guard.sh', 'exit 0\n')
+  await trusted(folder, { PreToolUse: [{ command: 'sh guard.sh' }] }, async (session, runtime, store) => {
+    put(folder, 'guard.sh', `touch second; exit 0\n`)
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused' })
+    await expect(runtime.openSession()).rejects.toMatchObject({ code: 'CONFIG_UNTRUSTED' })
+    await trustHooks(store, await subject(path.join(folder, 'hooks.json')))
+    await using next = await runtime.openSession()
+    expect(await next.callTool(CALL)).toMatchObject({ outcome: 'completed' })
+    // the open one was promised another script
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused' })
+  })
+  expect(existsSync(path.join(folder, 'second'))).toBe(true)
 })

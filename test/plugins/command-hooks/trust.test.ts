@@ -125,3 +125,15 @@ test('a runtime does not open on hooks that are not trusted, runs nothing of the
   await using other = await openRuntime({ config, store: memoryStore() })
   expect(other.diagnostics.map(({ code }) => code)).toEqual(['hook_event_skipped'])
 })
+
+test('trust that comes later counts for the next session of the same runtime', async () => {
+  const store = memoryStore()
+  const { folder, file } = project({ PreToolUse: [{ command: 'true' }] })
+  const config = path.join(folder, 'tapline.json')
+  writeFileSync(config, JSON.stringify({ hooks: [{ commandHooks: 'hooks.json', mode: 'off' }] }))
+  await using runtime = await openRuntime({ config, store })
+  runtime.setPluginMode(file, 'enforce')
+  await expect(runtime.openSession()).rejects.toMatchObject({ code: 'CONFIG_UNTRUSTED' })
+  await trust(store, file)
+  expect((await runtime.openSession()).hookPlugins).toMatchObject([{ mode: 'enforce' }])
+})
