@@ -175,7 +175,11 @@ test.runIf(process.platform === 'linux')(
 /** The `sh` child of the host. */
 function watchdogOf(parent: number): number | null {
   for (const pid of readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').map(Number)) {
-    if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sh\0-c\0')) return pid
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sh\0-c\0')) return pid
+    } catch {
+      // it ended while we were looking
+    }
   }
   return null
 }
