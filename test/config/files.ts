@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { Config, LoadedConfig } from '../../src/config/config.ts'
 import type { ConfigFile } from '../../src/config/load.ts'
 import { formatOf } from '../../src/config/format.ts'
@@ -13,17 +13,12 @@ import type { TaplineError } from '../../src/errors.ts'
 import { isTaplineError } from '../../src/errors.ts'
 import { Secrets } from '../../src/secrets.ts'
 import type { ServerRegistration } from '../../src/servers/definition.ts'
+import { newFolder } from '../new-folder.ts'
 import { against } from './schema.ts'
-
-const made: string[] = []
-afterAll(() => {
-  for (const folder of made) fs.rmSync(folder, { recursive: true, force: true })
-})
 
 /** A new folder with these files; values that are no text are written as JSON. */
 export function folderWith(files: Readonly<Record<string, unknown>> = {}): string {
-  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'tapline-config-')))
-  made.push(folder)
+  const folder = newFolder('tapline-config-')
   for (const [name, content] of Object.entries(files)) write(folder, name, content)
   return folder
 }

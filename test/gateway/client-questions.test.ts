@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { pathToFileURL } from 'node:url'
-import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { newFolder } from '../new-folder.ts'
 import { full, GatewayClient, textOf } from './client.ts'
 
 let client: GatewayClient
@@ -86,7 +84,7 @@ test('a model is asked through the client; its refusal reaches the server with i
 })
 
 test('roots of the client go to servers without folders of their own, and a change is passed on', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'tapline-roots-'))
+  const cwd = newFolder('tapline-roots-')
   const roots = [{ uri: 'file:///client', name: 'c', odd: 1 }]
   await open(
     { roots: { listChanged: true } },

@@ -1,9 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { HookPlugin } from '../../src/hooks/plugin.ts'
 import { readLog, until } from '../connections/fixtures/pool.ts'
+import { newFolder } from '../new-folder.ts'
 import { full, GatewayClient, textOf } from './client.ts'
 
 let client: GatewayClient
@@ -14,7 +13,7 @@ async function open(...args: Parameters<typeof GatewayClient.open>): Promise<Gat
   client = await GatewayClient.open(...args)
   return client
 }
-const newLog = (): string => join(mkdtempSync(join(tmpdir(), 'tapline-gateway-')), 'log')
+const newLog = (): string => join(newFolder('tapline-gateway-'), 'log')
 const names = (result: any): string[] => result.tools.map((tool: any) => tool.name)
 const two = { mcpServers: { one: full('one'), two: full('two') } }
 

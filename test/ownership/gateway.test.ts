@@ -1,9 +1,9 @@
 // Attacks on the gateway: a server that wants to be taken for another one, and a client that names owners where it may not.
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { GatewayClient, textOf } from '../gateway/client.ts'
+import { newFolder } from '../new-folder.ts'
 import { fileURLToPath } from 'node:url'
 
 const SERVER = fileURLToPath(new URL('gateway-server.mjs', import.meta.url))
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 /** The server `evil` does what a test says, `good` is there to be hit. */
 async function open(capabilities: object = {}, answers: Record<string, (params: any) => unknown> = {}): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'tapline-gateway-'))
+  const folder = newFolder('tapline-gateway-')
   logs = { evil: join(folder, 'evil'), good: join(folder, 'good') }
   asked.length = 0
   const server = (name: string, policy: object = {}): object => ({ command: process.execPath, args: [SERVER, name, logs[name]], ...policy })

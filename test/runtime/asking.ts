@@ -1,10 +1,8 @@
 // Sessions on real processes of a server that asks its client.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openRuntime } from '../../src/runtime/open-runtime.ts'
 import type { CallOptions, Runtime, RuntimeOptions, Session } from '../../src/runtime/types.ts'
+import { newFolder } from '../new-folder.ts'
 
 const SERVER = fileURLToPath(new URL('fixtures/asking-server.mjs', import.meta.url))
 
@@ -15,7 +13,7 @@ export const asking = (more: object = {}): Server => ({ command: process.execPat
 
 /** A runtime with the environment `vm`, whose folder is new, and its server `asks`; and a thread-wide server `wide`. */
 export async function askingRuntime(place: Partial<Place> = {}, server: object = {}): Promise<Runtime & { readonly folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'tapline asks '))
+  const folder = newFolder('tapline asks ')
   const runtime = await openRuntime({
     environments: { vm: { cwd: folder, permissions: 'workspace-write', ...place, mcpServers: { asks: asking(server) } } },
     mcpServers: { wide: asking(server) },

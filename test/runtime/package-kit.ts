@@ -1,24 +1,14 @@
 /** Plugin packages in temporary folders, for the tests of this room. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import type { Session } from '../../src/index.ts'
+import { newFolder as folderOf } from '../new-folder.ts'
 
 export const SERVER: string = fileURLToPath(new URL('../connections/executors/fixtures/echo.mjs', import.meta.url))
 export const ON = { features: { multi_environment_mcp: true } } as const
 
-const made: string[] = []
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true })
-})
-
-export function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tapline-packages-')))
-  made.push(folder)
-  return folder
-}
+export const newFolder = (): string => folderOf('tapline-packages-')
 
 /** Writes the files of a package into the folder; what is no text is written as JSON. */
 export function writePackage(folder: string, files: Readonly<Record<string, unknown>>): string {

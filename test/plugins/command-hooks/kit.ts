@@ -1,23 +1,13 @@
 // What the tests of command hooks share: a folder with a hooks file whose hooks are small shell commands, on the real runtime with scripted servers.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll } from 'vitest'
 import type { CommandHooksOptions } from '../../../src/plugins/builtin/index.ts'
 import { commandHooks } from '../../../src/plugins/builtin/index.ts'
 import type { ScriptedTool, TestRuntime, TestRuntimeOptions } from '../../../src/testing/index.ts'
 import { openTestRuntime } from '../../../src/testing/index.ts'
+import { newFolder as folderOf } from '../../new-folder.ts'
 
-const made: string[] = []
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true })
-})
-
-export function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'tapline-hooks-')))
-  made.push(folder)
-  return folder
-}
+export const newFolder = (): string => folderOf('tapline-hooks-')
 
 /** One hook of an event; everything else of it by name. */
 export type Written = { readonly matcher?: string; readonly command: string; readonly [key: string]: unknown }
