@@ -7,6 +7,11 @@ const LONGEST = 4096
 
 /** Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them. */
 export function commandWords(command: string, places: HookPlaces): readonly string[] {
+  // a shell joins lines that end in a backslash, but within single quotes
+  return [...new Set([command, command.replaceAll('\\\n', '')].flatMap((line) => lineWords(line, places)))]
+}
+
+function lineWords(command: string, places: HookPlaces): readonly string[] {
   const variables = { ...placeVariables(places), PWD: places.folder, HOME: homedir(), ...assigned(command, places) }
   const words = new Set<string>()
   for (const cut of [wordsOf(filledIn(command, variables)), wholeWords(command, variables)]) {

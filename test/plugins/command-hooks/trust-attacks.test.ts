@@ -42,6 +42,7 @@ test.each([
   ['an assignment in front', 'MODE=x ./scripts/guard.sh', 'scripts/guard.sh'],
   ['an escape', './scr\\ipts/guard.sh', 'scripts/guard.sh'],
   ['an escape within quotes', 'bash -c "\\"./scripts/guard.sh\\""', 'scripts/guard.sh'],
+  ['a line that goes on', './scr\\\nipts/guard.sh', 'scripts/guard.sh'],
   ['a name that has an escape', '"./scr\\$ipts/guard.sh"', 'scr$ipts/guard.sh'],
   ['quotes within a word', './scr"ip"ts/\'guard\'.sh', 'scripts/guard.sh'],
 ])('trust is bound to %s: %s', async (_what, command, script) => {
@@ -157,7 +158,7 @@ test.each(['timed_out', 'cancelled'])(
     }
     await trusted(folder, events, changed, { logger: { debug: log, info: log, warn: log, error: log } })
     expect(existsSync(path.join(folder, 'second'))).toBe(false)
-    expect(lines.join('\n')).toContain('changed while the session was open')
+    expect(lines.join('\n')).toContain('changed since the hooks were loaded')
   },
 )
 
