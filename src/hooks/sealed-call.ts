@@ -1,16 +1,15 @@
-/** A call whose owner is decided. The core works on this and on nothing else; taps get views of it. */
-import type { Connection, ToolRecord } from '../connections/connection.ts'
+/** What is decided about a call, its owner first. The core works on this and on nothing else; taps get views of it. Calls for which all of it is the same may share it. */
+import type { Connection, ToolListing, ToolRecord } from '../connections/connection.ts'
 import type { CapturedFlags } from '../flags/flag.ts'
 import type { Method } from '../mcp.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
-
+import type { ApprovalMode } from '../servers/definition.ts'
 import type { Environment, Governance } from '../servers/environment.ts'
 import type { ServerKey } from '../servers/key.ts'
 import type { PolicyQuestion } from './call-view.ts'
 
 /** What the resolver decides, once. */
 export interface Sealing {
-  readonly id: string
   readonly method: Method
   readonly entry: CatalogEntry
   readonly connection: Connection
@@ -18,8 +17,14 @@ export interface Sealing {
   readonly environment: Environment
   /** raw tool name, uri or prompt; the empty string for lists */
   readonly target: string
+  /** the list that has the tool, as it was; null for methods without a tool */
+  readonly listing: ToolListing | null
   /** the definition that the call is judged by; null for methods without a tool */
   readonly tool: ToolRecord | null
+  /** `approve` for methods without a tool */
+  readonly mode: ApprovalMode
+  /** what policy and mode of the tool make of it, before anybody has a say */
+  readonly need: 'run' | 'ask' | 'refuse'
   readonly question: PolicyQuestion | null
   readonly sessionId: string
   readonly flags: CapturedFlags
@@ -46,9 +51,6 @@ export class SealedCall {
     return typeof value === 'object' && value !== null && #sealing in value
   }
 
-  get id(): string {
-    return this.#sealing.id
-  }
   get method(): Method {
     return this.#sealing.method
   }
@@ -75,8 +77,17 @@ export class SealedCall {
   get target(): string {
     return this.#sealing.target
   }
+  get listing(): ToolListing | null {
+    return this.#sealing.listing
+  }
   get tool(): ToolRecord | null {
     return this.#sealing.tool
+  }
+  get mode(): ApprovalMode {
+    return this.#sealing.mode
+  }
+  get need(): Sealing['need'] {
+    return this.#sealing.need
   }
   get question(): PolicyQuestion | null {
     return this.#sealing.question

@@ -4,7 +4,7 @@ import type { CallRun } from './call-run.ts'
 import type { TapContext } from './plugin.ts'
 import { TapView, type ViewOwner } from './tap-view.ts'
 
-/** Small on purpose: the signal is made only where a tap reads it. */
+/** Small on purpose: the signal is made only where a tap reads it. Not frozen, unlike the view: it is of one tap and one call, and says nothing that a guard or the core goes by. */
 export class LiveTapContext implements TapContext {
   readonly #run: CallRun
   readonly #tap: ViewOwner
@@ -17,7 +17,6 @@ export class LiveTapContext implements TapContext {
     this.#run = run
     this.#tap = tap
     this.#view = view
-    Object.freeze(this)
   }
 
   /** Ends the signal of this tap alone. */

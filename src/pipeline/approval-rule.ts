@@ -1,9 +1,7 @@
 /** Does a call need approval, and what does the policy of the owner's environment make of that? Pure functions (spec 60). */
 import type { ToolRecord } from '../connections/connection.ts'
 import type { ToolAnnotations } from '../mcp.ts'
-import type { CatalogEntry } from '../servers/catalog.ts'
-import type { ApprovalMode } from '../servers/definition.ts'
-import { approvalModeOf } from '../servers/definition.ts'
+import type { ApprovalMode, ServerPolicy } from '../servers/definition.ts'
 import type { ApprovalPolicy, Governance, PermissionProfile } from '../servers/environment.ts'
 import { isFullAccess } from '../servers/environment.ts'
 
@@ -46,14 +44,10 @@ export function underPolicy(need: ApprovalNeed, policy: ApprovalPolicy, permissi
 
 /** What becomes of a call to this tool under this governance, before anybody has a say. */
 export function needOf(
-  { registration: { policy } }: Pick<CatalogEntry, 'registration'>,
-  tool: ToolRecord,
+  mode: ApprovalMode,
+  { trustAnnotations }: Pick<ServerPolicy, 'trustAnnotations'>,
+  { annotations }: Pick<ToolRecord, 'annotations'>,
   { approvalPolicy, permissions }: Governance,
 ): 'run' | 'ask' | 'refuse' {
-  const mode = approvalModeOf(policy, tool.name)
-  return underPolicy(
-    approvalQuestion({ mode, annotations: tool.annotations, trustAnnotations: policy.trustAnnotations }),
-    approvalPolicy,
-    permissions,
-  )
+  return underPolicy(approvalQuestion({ mode, annotations, trustAnnotations }), approvalPolicy, permissions)
 }

@@ -24,7 +24,7 @@ function authorityChange(run: PipelineRun): AuthorityChange | null {
   if (!sameGovernance(now, captured)) return sameJson(now.permissions, captured.permissions) ? 'policy' : 'permissions'
   // a list that is out of date says nothing: it is read again before the write, and compared then
   const { tools } = call.connection
-  if (tool === null || tools === null) return null
+  if (tool === null || tools === null || tools === call.listing) return null
   const record = tools.tools.get(tool.name)
   if (record === undefined) return 'tool_gone'
   return record === tool || record.digest === tool.digest ? null : 'definition'

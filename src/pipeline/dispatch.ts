@@ -24,9 +24,7 @@ const LISTS: Partial<Record<Method, ListKind>> = {
 export function send(callRun: CallRun): Promise<JsonObject> {
   const run = callRun as PipelineRun
   const { connection, entry, method } = sealedCallOf(run)
-  return method === 'tools/call' && !entry.registration.policy.supportsParallelToolCalls
-    ? inTurn(connection, run, () => attempt(run))
-    : attempt(run)
+  return method === 'tools/call' && !entry.registration.policy.supportsParallelToolCalls ? inTurn(connection, run, attempt) : attempt(run)
 }
 
 function attempt(run: PipelineRun): Promise<JsonObject> {

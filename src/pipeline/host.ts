@@ -14,6 +14,7 @@ import type { ServerKey } from '../servers/key.ts'
 import type { ApprovalMemory } from './approval-memory.ts'
 import type { Approver } from './approver.ts'
 import type { Resolver } from './resolver.ts'
+import type { SealedCalls } from './sealed-calls.ts'
 import type { SchemaChecker } from './tool-schema.ts'
 
 /** A call at its end. */
@@ -27,6 +28,7 @@ export interface CallRecorder {
 /** One session, as its calls see it. */
 export interface PipelineHost extends RunContext {
   readonly resolver: Resolver
+  readonly sealed: SealedCalls
   readonly catalogGeneration: number
   /** ids of the selected environments */
   readonly selected: readonly string[]
@@ -58,7 +60,7 @@ export interface PipelineHost extends RunContext {
     readonly owner: ServerKey
     readonly state: 'asked' | 'answered' | 'withdrawn'
   }): void
-  settled(event: { readonly callId: string; readonly owner: ServerKey | null; readonly outcome: CallOutcome<Method> }): void
+  settled(outcome: CallOutcome<Method>): void
   /** the whole trace of a call that has one: once, after `settled`, and where taps run in shadow only when these have ended, too */
   traced(event: {
     readonly callId: string

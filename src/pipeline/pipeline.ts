@@ -13,6 +13,7 @@ import type { Explanation } from '../hooks/trace.ts'
 import { TraceRecorder } from '../hooks/trace-recorder.ts'
 import type { JsonObject } from '../json.ts'
 import type { Method } from '../mcp.ts'
+import { CallIds } from './call-ids.ts'
 import { paramsOf } from './dispatch.ts'
 import type { PipelineHost } from './host.ts'
 import { cutResult } from './cut-result.ts'
@@ -39,11 +40,12 @@ export class Pipeline {
   readonly #running: PipelineRun[] = []
   /** the hooks of JUDGING, in that order */
   readonly #judging: readonly Series[]
-  #count = 0
+  readonly #ids: CallIds
 
   constructor(host: PipelineHost, hooks: SessionHooks) {
     this.#host = host
     this.#hooks = hooks
+    this.#ids = new CallIds(host.sessionId)
     this.#judging = JUDGING.map((hook) => hooks[hook])
   }
 
@@ -92,7 +94,7 @@ export class Pipeline {
   /** `end` gets the outcome; null where an explanation got as far as dispatch. */
   #start(request: PipelineRequest, options: CallOptions, end: Ending, isExplanation: boolean): PipelineRun {
     const host = this.#host
-    const id = `${host.sessionId}.${++this.#count}`
+    const id = this.#ids.next()
     const isTraced = options.trace === true || host.traceAll || host.recorder !== null || this.#hooks.observers.length > 0
     let run: PipelineRun
     let broken: TaplineError | null = null
@@ -230,7 +232,7 @@ export class Pipeline {
   #settle(run: PipelineRun, outcome: CallOutcome<Method>): void {
     // what is told when the taps in shadow are over is told of the arguments as they are now
     if (run.shadow !== null) owned(run)
-    this.#host.settled({ callId: run.callId, owner: outcome.owner, outcome })
+    this.#host.settled(outcome)
     const { observers } = this.#hooks
     if (observers.length > 0) this.#observe(run, outcome, observers)
     const { trace, shadow } = run

@@ -1,8 +1,6 @@
 /** The last tap of `approve`: combines verdicts, mode and policy (deny > ask > allow > policy), and has somebody answer what is left. */
 import { TaplineError } from '../errors.ts'
 import type { CallRun } from '../hooks/call-run.ts'
-import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
-import { needOf } from './approval-rule.ts'
 import { assertAuthority } from './authority.ts'
 import { consult } from './consult.ts'
 import type { PipelineRun } from './pipeline-run.ts'
@@ -26,7 +24,7 @@ export function decide(callRun: CallRun): Promise<void> | undefined {
 }
 
 function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefined {
-  const { owner, target, entry } = run.sealed
+  const { owner, target } = run.sealed
   let problem = schema.check(run.arguments.value)
   if (problem !== null) {
     // the host's object may hold what JSON leaves out or writes otherwise: undefined, dates
@@ -42,16 +40,13 @@ function check(run: PipelineRun, schema: CompiledSchema): Promise<void> | undefi
       message: `arguments of ${target} (${owner}) are not checked: ${schema.disabled}`,
       owner,
     })
-  if (!toolIsEnabled(entry.registration.policy, target))
-    throw new TaplineError('CALL_TOOL_DISABLED', `tool ${JSON.stringify(target)} of ${owner} is disabled by the configuration`)
   return judge(run)
 }
 
 function judge(run: PipelineRun): Promise<void> | undefined {
   // nobody is asked about what will not be sent
   assertAuthority(run)
-  const { entry, target, question, governance, tool, owner } = run.sealed
-  const mode = tool === null ? 'approve' : approvalModeOf(entry.registration.policy, target)
+  const { target, mode, need, question, governance, owner } = run.sealed
   if (mode === 'deny') {
     throw new TaplineError('CALL_REFUSED', `tool ${JSON.stringify(target)} of ${owner} has the approval mode "deny"`, {
       data: { by: 'policy', reason: 'the approval mode of the tool is "deny"' },
@@ -64,7 +59,7 @@ function judge(run: PipelineRun): Promise<void> | undefined {
     return consult(run, asks, false)
   }
   if (question === null) {
-    if (tool !== null && needOf(entry, tool, governance) === 'refuse') throw never(run)
+    if (need === 'refuse') throw never(run)
     run.trace?.approval(mode === 'approve' ? 'mode' : 'not_needed')
     return undefined
   }

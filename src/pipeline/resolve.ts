@@ -2,16 +2,12 @@
 import type { Connection, ToolListing, ToolRecord } from '../connections/connection.ts'
 import { TaplineError } from '../errors.ts'
 import type { CallRun } from '../hooks/call-run.ts'
-import type { PolicyQuestion } from '../hooks/call-view.ts'
-import { SealedCall } from '../hooks/sealed-call.ts'
 import { stripReserved } from '../hooks/reserved-metadata.ts'
 import { isJsonObject, snapshot } from '../json.ts'
 import type { Json } from '../json.ts'
 import { nearest } from '../nearest.ts'
 import type { CatalogEntry } from '../servers/catalog.ts'
-import type { Governance } from '../servers/environment.ts'
-import { approvalModeOf, toolIsEnabled } from '../servers/definition.ts'
-import { needOf } from './approval-rule.ts'
+import { toolIsEnabled } from '../servers/definition.ts'
 import { currentList } from './current-list.ts'
 import type { PipelineRun } from './pipeline-run.ts'
 import type { Located } from './tool-directory.ts'
@@ -59,22 +55,10 @@ function seal(run: PipelineRun, entry: CatalogEntry, connection: Connection, tar
       'ENVIRONMENT_UNKNOWN',
       `server ${entry.key} runs on the environment "${registration.executesOn}", which is not declared`,
     )
-  const tool = run.method === 'tools/call' ? toolOf(entry, listing, target) : null
+  const found = { entry, connection, environment }
+  const { sealed } = run.host
   run.seal(
-    new SealedCall({
-      id: run.id,
-      method: run.method,
-      entry,
-      connection,
-      environment,
-      target,
-      tool,
-      question: tool === null ? null : questionFor(entry, tool, environment.governance),
-      sessionId: run.host.sessionId,
-      flags: run.host.flags,
-      catalogGeneration: run.host.catalogGeneration,
-      naming: run.host.resolver,
-    }),
+    run.method === 'tools/call' ? sealed.ofTool(found, listing, toolOf(entry, listing, target)) : sealed.of(found, run.method, target),
   )
 }
 
@@ -89,11 +73,6 @@ function toolOf(entry: CatalogEntry, { tools }: ToolListing, name: string): Tool
     'UNKNOWN_TOOL',
     `${entry.key} has no tool ${JSON.stringify(name.slice(0, 140))}${near !== null ? `: did you mean ${JSON.stringify(near)}?` : ''}`,
   )
-}
-
-function questionFor(entry: CatalogEntry, tool: ToolRecord, governance: Governance): PolicyQuestion | null {
-  if (needOf(entry, tool, governance) !== 'ask') return null
-  return Object.freeze({ mode: approvalModeOf(entry.registration.policy, tool.name), text: `Allow ${entry.key} to run ${tool.title}?` })
 }
 
 /** Takes the caller's `_meta` over, without what only the pipeline may set. */

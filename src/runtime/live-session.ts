@@ -17,12 +17,13 @@ import { decide } from '../pipeline/policy.ts'
 import type { CallOptions } from '../pipeline/request.ts'
 import { resolve } from '../pipeline/resolve.ts'
 import type { Resolver } from '../pipeline/resolver.ts'
+import { SealedCalls } from '../pipeline/sealed-calls.ts'
 import { prepareSandbox } from '../pipeline/sandbox-contract.ts'
 import { selectResolver } from '../pipeline/select-resolver.ts'
 import type { Catalog, CatalogEntry } from '../servers/catalog.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { Environment } from '../servers/environment.ts'
-import { checkedOptions, toolRequest } from './call-request.ts'
+import { NO_OPTIONS, problemOf, toolRequest } from './call-request.ts'
 import { approvalLimit, reviewLimit } from './check-options.ts'
 import { disposePlugins } from './dispose-plugins.ts'
 import { tellOfEnvironments } from './environment-changes.ts'
@@ -74,6 +75,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
   readonly environments: readonly Environment[]
   readonly environment: PipelineHost['environment']
   readonly resolver: Resolver
+  readonly sealed: SealedCalls
   readonly pipeline: Pipeline
   readonly tools: ToolLister
   readonly plugins: SessionPlugins
@@ -132,6 +134,7 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     this.schemas = schemas
     this.wheel = wheel
     this.resolver = selectResolver(flags, catalog, this.selected, parts.loaded.naming)
+    this.sealed = new SealedCalls(this)
     this.#own = new OwnTools(this, parts.loaded.resourceTools)
     this.tools = new ToolLister(this, this.resolver, runtime.inventory, this.#own.offered)
     this.servers = sessionServers(this.resolver)
@@ -180,15 +183,17 @@ export class LiveSession extends SessionReporter implements Session, PipelineHos
     })
   }
 
-  callTool(request: ToolCallRequest, options: CallOptions = {}): Promise<CallOutcome> {
-    const read = toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null)
-    const limits = checkedOptions(options)
+  callTool(request: ToolCallRequest, options: CallOptions = NO_OPTIONS): Promise<CallOutcome> {
+    const problem = problemOf(options)
+    const read = toolRequest(request, problem, this.#runtime.parts.keys, this.#closing !== null)
+    const limits = problem === null ? options : NO_OPTIONS
     return this.#own.call(read, limits) ?? (this.pipeline.call(read, limits) as Promise<CallOutcome>)
   }
 
-  explain(request: ToolCallRequest, options: CallOptions = {}): Promise<Explanation> {
-    const read = toolRequest(request, options, this.#runtime.parts.keys, this.#closing !== null)
-    const limits = checkedOptions(options)
+  explain(request: ToolCallRequest, options: CallOptions = NO_OPTIONS): Promise<Explanation> {
+    const problem = problemOf(options)
+    const read = toolRequest(request, problem, this.#runtime.parts.keys, this.#closing !== null)
+    const limits = problem === null ? options : NO_OPTIONS
     return this.#own.explain(read, limits) ?? this.pipeline.explain(read, limits)
   }
 

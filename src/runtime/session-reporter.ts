@@ -1,4 +1,6 @@
 /** What a session says to those around it: its log lines, diagnostics and events. */
+import type { CallOutcome } from '../hooks/outcome.ts'
+import type { Method } from '../mcp.ts'
 import type { PipelineHost } from '../pipeline/host.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
@@ -52,8 +54,8 @@ export class SessionReporter {
     this.events.emit({ type: 'question', ...event })
   }
 
-  settled(event: Parameters<PipelineHost['settled']>[0]): void {
-    if (this.events.isHeard) this.events.emit({ type: 'settled', ...event })
+  settled(outcome: CallOutcome<Method>): void {
+    if (this.events.isHeard) this.events.emit({ type: 'settled', callId: outcome.callId, owner: outcome.owner, outcome })
   }
 
   traced(event: Parameters<PipelineHost['traced']>[0]): void {

@@ -36,9 +36,12 @@ test('the context of a tap: signal, flags, session, mode, log; frozen', async ()
     expect(context.signal).toBe(context.signal)
     // the call is over
     expect(context.signal.aborted).toBe(true)
-    expect(Object.isFrozen(context)).toBe(true)
     expect(Reflect.set(context, 'session', 'x')).toBe(false)
+    // what a tap puts on its own is nobody else's: not even a later tap of this call has it
+    expect(Reflect.defineProperty(context, 'mine', { value: true })).toBe(true)
+    expect(Object.isFrozen(Object.getPrototypeOf(context))).toBe(true)
   }
+  expect(new Set(contexts).size).toBe(4)
 })
 
 test('what a tap sees of the call', async () => {

@@ -238,6 +238,12 @@ const ENDINGS: readonly Ending[] = [
     sent: 'no',
   },
   {
+    name: 'invalid request: unreadable options',
+    call: (t) => t.callTool(REQUEST, Object.defineProperty({}, 'timeoutMs', { get: () => [][0]!['x'] }) as never),
+    want: { outcome: 'invalid_request', code: 'CALL_INVALID_REQUEST', message: 'the options of the call cannot be read' },
+    sent: 'no',
+  },
+  {
     name: 'invalid request: options',
     call: (t) => t.callTool(REQUEST, null as never),
     want: { outcome: 'invalid_request', code: 'CALL_INVALID_REQUEST' },
