@@ -15,23 +15,37 @@ import type { TapTrace } from './trace.ts'
 
 /** The innermost layer: writes to the owner's connection. */
 export type Innermost = (run: CallRun) => Promise<JsonObject>
-/** The whole hook: gives the result, or rejects with TaplineError. */
-export type Onion = (run: CallRun) => Promise<JsonObject>
-
 /** Takes a tap whose plugin does not enforce, and gives what is inside of it as it is. */
 export type Around = (run: CallRun, step: TapStep, inner: () => Promise<JsonObject>) => Promise<JsonObject>
 
-/** The runner for these layers, the first one outermost. */
-export function compileOnion(steps: readonly TapStep[], innermost: Innermost, wheel: DeadlineWheel, around: Around): Onion {
-  const from = (at: number, run: CallRun): Promise<JsonObject> => {
-    for (let i = at; i < steps.length; i++) {
-      const step = steps[i]!
-      if (step.cell.mode !== 'enforce') return around(run, step, () => from(i + 1, run))
-      if (step.applies(run)) return new Layer(step, run, wheel, () => from(i + 1, run)).start()
+/** The runner for layers, the first one outermost. A class, as `Series` is one. */
+export class Onion {
+  readonly #steps: readonly TapStep[]
+  readonly #innermost: Innermost
+  readonly #wheel: DeadlineWheel
+  readonly #around: Around
+
+  constructor(steps: readonly TapStep[], innermost: Innermost, wheel: DeadlineWheel, around: Around) {
+    this.#steps = steps
+    this.#innermost = innermost
+    this.#wheel = wheel
+    this.#around = around
+  }
+
+  /** Gives the result, or rejects with TaplineError. May throw what the innermost layer throws. */
+  run(run: CallRun): Promise<JsonObject> {
+    return this.#from(0, run)
+  }
+
+  #from(at: number, run: CallRun): Promise<JsonObject> {
+    for (let i = at; i < this.#steps.length; i++) {
+      const step = this.#steps[i]!
+      if (step.cell.mode !== 'enforce') return this.#around(run, step, () => this.#from(i + 1, run))
+      if (step.applies(run)) return new Layer(step, run, this.#wheel, () => this.#from(i + 1, run)).start()
     }
+    const innermost = this.#innermost
     return innermost(run)
   }
-  return (run) => from(0, run)
 }
 
 /** Runs one tap around what `inner` gives, whatever its mode. Rejects where the tap stops its call. */

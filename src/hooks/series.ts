@@ -13,24 +13,37 @@ export type BuiltinStep = (run: CallRun) => Promise<void> | undefined
 /** Takes a tap whose plugin does not enforce: it runs in shadow, or not at all. Throws nothing. */
 export type Beside = (run: CallRun, step: TapStep) => void
 
-/** undefined where everything was synchronous. Throws or rejects with TaplineError. */
-export type Series = (run: CallRun) => Promise<void> | undefined
+/** The runner for steps in their order. A class: closures of many sessions are many functions to V8, which then inlines none. */
+export class Series {
+  readonly #steps: readonly (TapStep | BuiltinStep)[]
+  readonly #wheel: DeadlineWheel
+  readonly #beside: Beside
 
-/** The runner for these steps, in this order. */
-export function compileSeries(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel, beside: Beside): Series {
-  return (run) => {
+  constructor(steps: readonly (TapStep | BuiltinStep)[], wheel: DeadlineWheel, beside: Beside) {
+    this.#steps = steps
+    this.#wheel = wheel
+    this.#beside = beside
+  }
+
+  /** undefined where everything was synchronous. Throws or rejects with TaplineError. */
+  run(run: CallRun): Promise<void> | undefined {
+    const steps = this.#steps
     for (let at = 0; at < steps.length; at++) {
       const step = steps[at]!
       if (typeof step === 'function') {
         const pending = step(run)
-        if (pending !== undefined) return new SeriesRun(steps, wheel, beside, run).resume(at, pending)
-      } else if (step.cell.mode !== 'enforce') beside(run, step)
+        if (pending !== undefined) return this.#rest(run).resume(at, pending)
+      } else if (step.cell.mode !== 'enforce') this.#beside(run, step)
       else if (step.applies(run)) {
-        if (!step.isSync) return new SeriesRun(steps, wheel, beside, run).begin(at)
+        if (!step.isSync) return this.#rest(run).begin(at)
         step.runSync(run)
       }
     }
     return undefined
+  }
+
+  #rest(run: CallRun): SeriesRun {
+    return new SeriesRun(this.#steps, this.#wheel, this.#beside, run)
   }
 }
 

@@ -4,12 +4,12 @@ import { TaplineError } from '../errors.ts'
 import type { Diagnostic } from '../servers/diagnostic.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
 import type { Observer } from './observers.ts'
-import { compileOnion, type Innermost, type Onion } from './onion.ts'
+import { type Innermost, Onion } from './onion.ts'
 import type { PipelineHook } from './outcome.ts'
 import type { HookPorts, TapFilter } from './plugin.ts'
 import { type PluginEntry, type RegisteredTap, registerTaps } from './registered-taps.ts'
 import { acceptApprove, acceptMetadata, acceptResolve } from './returns.ts'
-import { type BuiltinStep, compileSeries, type Series } from './series.ts'
+import { type BuiltinStep, Series } from './series.ts'
 import { Shadows } from './shadows.ts'
 import { compileFilter } from './tap-filter.ts'
 import type { TapSpec } from './tap-spec.ts'
@@ -59,18 +59,19 @@ export function buildHooks(
   const steps = (hook: PipelineHook, accept: Accept): readonly [string, Step][] =>
     inOrder[hook].map((tap) => [tap.id, new TapStep(tap.spec, filterOf(tap), accept, tap.entry)])
   const series = (hook: keyof typeof ACCEPT, builtin: BuiltinStep, at: 'first' | 'last'): Series => {
-    const raw = rawHook(hook, steps(hook, ACCEPT[hook]), (all) => compileSeries(all, wheel, shadows.beside))
-    raw.tap({ name: `tapline:${hook}`, stage: at === 'first' ? -Infinity : Infinity, step: builtin }, never)
-    return (run) => raw.promise(run)
+    const own = { name: `tapline:${hook}`, stage: at === 'first' ? -Infinity : Infinity, step: builtin }
+    return compiled(hook, steps(hook, ACCEPT[hook]), [own], (all) => new Series(all, wheel, shadows.beside))
   }
-  const onion = rawHook('dispatch', steps('dispatch', never), (all) =>
-    compileOnion(all as TapStep[], builtins.connection, wheel, shadows.around),
-  )
   return {
     resolve: series('resolve', builtins.resolver, 'first'),
     approve: series('approve', builtins.policy, 'last'),
     attachMetadata: series('attachMetadata', builtins.sandboxContract, 'last'),
-    dispatch: (run) => onion.promise(run) as unknown as ReturnType<Onion>,
+    dispatch: compiled(
+      'dispatch',
+      steps('dispatch', never),
+      [],
+      (all) => new Onion(all as readonly TapStep[], builtins.connection, wheel, shadows.around),
+    ),
     observers: taps.filter(({ spec }) => spec.hook === 'settled').map(observer),
     filters: taps.map(({ spec, entry }) => ({ spec, filters: [entry.filter, spec.filter] })),
     disposables,
@@ -92,17 +93,21 @@ const filterOf = ({ spec, entry }: RegisteredTap): ReturnType<typeof compileFilt
 
 type Step = TapStep | BuiltinStep
 
-/** A tapable hook with the plugins' taps in it; `compile` builds a loop over the steps in place of generated code. */
-function rawHook(
+/**
+ * The runner of a tapable hook that has the plugins' taps and our own in it. tapable puts them in order; its `compile` is ours: a loop over the
+ * steps in place of generated code. Nothing is tapped any more once it is compiled.
+ */
+function compiled<T extends object>(
   hook: PipelineHook,
   steps: readonly (readonly [string, Step])[],
-  compile: (steps: readonly Step[]) => (run: never) => unknown,
-): AsyncSeriesHook<[unknown], { step: Step }> {
-  const raw = new AsyncSeriesHook<[unknown], { step: Step }>(['run'], hook)
-  Object.assign(raw, {
-    compile: (options: { readonly taps: readonly { readonly step: Step }[] }) => compile(options.taps.map((tap) => tap.step)),
+  own: readonly { readonly name: string; readonly stage: number; readonly step: Step }[],
+  compile: (steps: readonly Step[]) => T,
+): T {
+  const raw = Object.assign(new AsyncSeriesHook<[unknown], { step: Step }>(['run'], hook), {
+    compile: ({ taps }: { readonly taps: readonly { readonly step: Step }[] }): T => compile(taps.map((tap) => tap.step)),
   })
   // tapable looks only at what is registered already, so the whole order is worked out first and given as stages
   for (const [index, [name, step]] of steps.entries()) raw.tap({ name, stage: index, step }, never)
-  return raw
+  for (const tap of own) raw.tap(tap, never)
+  return raw.compile({ taps: raw.taps as unknown as readonly { readonly step: Step }[] })
 }

@@ -130,7 +130,7 @@ export class Pipeline {
       for (let at = from; at < JUDGING.length; at++) {
         const hook = JUDGING[at]!
         this.#enter(run, hook)
-        const pending = this.#judging[at]!(run)
+        const pending = this.#judging[at]!.run(run)
         if (pending !== undefined) {
           void then.call(
             pending,
@@ -150,7 +150,7 @@ export class Pipeline {
       }
       this.#enter(run, 'dispatch')
       void then.call(
-        this.#hooks.dispatch(run),
+        this.#hooks.dispatch.run(run),
         (result: JsonObject) => this.#completed(run, result),
         (error: unknown) => this.#failed(run, error),
       )

@@ -55,7 +55,7 @@ async function orderOf(hook: Hook, registrations: readonly Registration[], kind:
   const hooks = build(log, { plugin: p, filter: {}, cell: new ModeCell('enforce') })
   const run = new CallRun('1', 'tools/call', new CallArguments({}), { log: () => {} } as never, null)
   run.seal({ method: 'tools/call', owner: {}, target: 'run' } as never)
-  await hooks[hook](run)
+  await hooks[hook].run(run)
   expect(log.filter((name) => name === BUILTIN[hook])).toHaveLength(1)
   expect(log.indexOf(BUILTIN[hook])).toBe(hook === 'resolve' ? 0 : log.length - 1)
   return log.filter((name) => name !== BUILTIN[hook])
@@ -128,7 +128,7 @@ test('order is over all plugins, in the order in which they were given', async (
   const hooks = build(log, p('late', 10), p('a', 0), p('b', 0))
   const run = new CallRun('1', 'tools/call', new CallArguments({}), {} as never, null)
   run.seal({ method: 'tools/call' } as never)
-  await hooks.approve(run)
+  await hooks.approve.run(run)
   expect(log).toEqual(['a', 'b', 'late', 'policy'])
 })
 
@@ -146,7 +146,7 @@ test('two instances of one plugin coexist, and before reaches both', async () =>
   const hooks = build(log, make('1'), make('2'), { plugin: first, filter: {}, cell: new ModeCell('enforce') })
   const run = new CallRun('1', 'tools/call', new CallArguments({}), {} as never, null)
   run.seal({ method: 'tools/call' } as never)
-  await hooks.approve(run)
+  await hooks.approve.run(run)
   expect(log).toEqual(['first', '1', '2', 'policy'])
 })
 
