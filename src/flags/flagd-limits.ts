@@ -7,6 +7,8 @@ const DEEPEST = 100
 const MOST_ADDED = 20_000
 /** Items of a list that is not written in the file, unless a loop of the file goes over a longer one. */
 const UNKNOWN_LENGTH = 100
+/** What makes one value of several, as long as all of them. */
+const JOINS: ReadonlySet<string> = new Set(['merge', 'cat'])
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'reduce', 'all', 'none', 'some'])
 
 /** Why the definition cannot be used (one phrase), or null. `value` is what was parsed. */
@@ -32,6 +34,8 @@ class Count {
   /** null: being counted */
   readonly #known = new Map<string, number | null>()
   readonly #longest = new Map<string, number>()
+  readonly #doubling = new Map<string, boolean>()
+  readonly #keeping = new Map<string, number>()
   /** items of a list that a variable may stand for */
   #unknown = UNKNOWN_LENGTH
 
@@ -81,12 +85,56 @@ class Count {
       if (key === '$ref' && typeof value === 'string') sum += this.#referred(value, level + 1)
       else if (LOOPS.has(key) && Array.isArray(value)) {
         const [list, ...body] = value as readonly unknown[]
+        if (key === 'reduce' && this.#doubles(body[0], level + 1)) throw new Excess('one of its reduces joins what it has with itself')
         sum +=
           this.steps(list, level + 1) +
           this.#length(list, level + 1) * body.reduce<number>((all, one) => all + this.steps(one, level + 1), 1)
       } else sum += this.steps(value, level + 1)
     }
     return sum
+  }
+
+  /** True where a step of a reduce makes twice of what it got: with thirty items that is more than a machine holds. */
+  #doubles(rule: unknown, level: number): boolean {
+    return this.#look(
+      rule,
+      level,
+      this.#doubling,
+      false,
+      (key, value) => (JOINS.has(key) && this.#kept(value, level + 1) > 1) || this.#doubles(value, level + 1),
+      (a, b) => a || b,
+    )
+  }
+
+  /** How often what a reduce has stands in a rule. */
+  #kept(rule: unknown, level: number): number {
+    return this.#look(
+      rule,
+      level,
+      this.#keeping,
+      0,
+      (key, value) => (key === 'var' ? Number(isAccumulator(value)) : this.#kept(value, level + 1)),
+      (a, b) => a + b,
+    )
+  }
+
+  /** Asks about the members of a rule and joins what comes of it; once for each evaluator. */
+  #look<T>(
+    rule: unknown,
+    level: number,
+    known: Map<string, T>,
+    none: T,
+    ask: (key: string, value: unknown) => T,
+    join: (a: T, b: T) => T,
+  ): T {
+    if (level > DEEPEST) throw new Excess(`its references lead deeper than ${DEEPEST} levels`)
+    if (typeof rule !== 'object' || rule === null) return none
+    return Object.entries(rule).reduce<T>((all, [key, value]) => {
+      if (key !== '$ref' || typeof value !== 'string' || !Object.hasOwn(this.#evaluators, value)) return join(all, ask(key, value))
+      // one that refers to itself is told when its steps are counted
+      if (!known.has(value)) known.set(value, none).set(value, ask('', this.#evaluators[value]))
+      return join(all, known.get(value) as T)
+    }, none)
   }
 
   #referred(name: string, level: number): number {
@@ -131,3 +179,5 @@ class Count {
     return most
   }
 }
+
+const isAccumulator = (name: unknown): boolean => /^accumulator\b/.test(String(Array.isArray(name) ? name[0] : name))

@@ -35,6 +35,34 @@ test.each<[string, string, RegExp]>([
   ['evaluators that double for long', doubling(60), /deeper than 100 levels/],
   ['an evaluator of itself', withRule({ $ref: 'a' }, { a: { if: [true, { $ref: 'a' }, 'off'] } }), /"a" refers to itself/],
   ['two evaluators of each other', withRule({ $ref: 'a' }, { a: { if: [{ $ref: 'b' }] }, b: { if: [{ $ref: 'a' }] } }), /refers to itself/],
+  [
+    'a list that doubles with each item',
+    withRule({ if: [{ reduce: [LIST, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] }, 'on', 'off'] }),
+    /joins what it has with itself/,
+  ],
+  [
+    'a text that doubles with each item, behind a condition and a reference',
+    withRule(
+      {
+        if: [
+          { '==': [{ reduce: [LIST, { if: [true, { cat: [{ $ref: 'a' }, [{ var: ['accumulator', ''] }]] }] }, 'x'] }, 'y'] },
+          'on',
+          'off',
+        ],
+      },
+      { a: { var: 'accumulator' } },
+    ),
+    /joins what it has with itself/,
+  ],
+  [
+    'a reduce over evaluators that double',
+    (() => {
+      const { flags, $evaluators } = JSON.parse(doubling(60)) as { flags: object; $evaluators: object }
+      const loop = { reduce: [LIST, { merge: [{ $ref: 'e0' }, { var: 'accumulator' }] }, []] }
+      return withRule({ if: [loop, 'on', 'off'] }, { ...$evaluators, flags })
+    })(),
+    /deeper than 100 levels|more than 20000 steps/,
+  ],
   ['loops within loops', withRule({ if: [looping(5), 'on', 'off'] }), /more than 20000 steps/],
   [
     'loops within loops, behind references',
@@ -61,6 +89,14 @@ test.each<[string, string, RegExp]>([
   ],
 ])('%s: the file as a whole is a problem', async (_what, text, problem) => {
   expect(await readFlagdSet(text)).toMatchObject({ problem: expect.stringMatching(problem) })
+})
+
+test('a reduce that adds to what it has stays', async () => {
+  const flat = { reduce: [[[1], [2]], { merge: [{ var: 'accumulator' }, { var: 'current' }] }, []] }
+  const longest = {
+    reduce: [['a', 'b'], { if: [{ '>': [{ var: 'current' }, { var: 'accumulator' }] }, { var: 'current' }, { var: 'accumulator' }] }, ''],
+  }
+  expect(await readFlagdSet(withRule({ if: [{ in: [2, flat] }, 'on', longest] }))).not.toHaveProperty('problem')
 })
 
 test('rules, references and loops as people write them stay', async () => {
