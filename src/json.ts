@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 const { stringify, parse } = JSON
 const { defineProperty, freeze, getPrototypeOf, hasOwn, is, isFrozen } = Object
 const { isFinite } = Number
+const { isArray } = Array
+const PLAIN = Object.prototype
 
 /** A JSON value; deeply read-only, because what crosses the pipeline is frozen on first read. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -29,19 +31,21 @@ export function snapshot(value: unknown): Json {
 
 /** The copy of a plain object whose members are texts, numbers that JSON has, booleans and null, as most arguments are: a fifth of what going through text costs. null: JSON has to look. */
 function flatCopy(value: object): JsonObject | null {
-  const prototype: unknown = getPrototypeOf(value)
   const given = value as Readonly<Record<string, unknown>>
-  if ((prototype !== Object.prototype && prototype !== null) || given['toJSON'] !== undefined) return null
+  if (getPrototypeOf(value) !== PLAIN || isArray(value) || given['toJSON'] !== undefined) return null
   const copy: Record<string, Json> = {}
+  let isEmpty = true
   for (const key in given) {
     if (!hasOwn(given, key)) continue
+    isEmpty = false
     const member = given[key]
     const isFlat = typeof member === 'string' || typeof member === 'boolean' || member === null || (isFinite(member) && !is(member, -0))
-    // an assignment to it would be lost
-    if (!isFlat || key === '__proto__') return null
+    // an assignment of what all objects inherit is lost, or runs a setter; the first letter of a String object is no member
+    if (!isFlat || key in PLAIN || key === '0') return null
     copy[key] = member as Json
   }
-  return copy
+  // nothing to copy, or an object that JSON knows better, such as a Number
+  return isEmpty ? null : copy
 }
 
 /** A deep copy as `snapshot` makes it, of a value that JSON carries whole: throws TypeError for functions, symbols, numbers that are not finite, and objects that JSON would empty. An undefined member counts as absent. */
@@ -102,8 +106,8 @@ export function frozenCopy(value: Json): Json {
     for (const key of Object.keys(from)) {
       const member = from[key]
       if (member === undefined) continue
-      // an assignment to it would be lost
-      if (key === '__proto__') defineProperty(into, key, { value: copyOf(member), enumerable: true })
+      // an assignment of what all objects inherit is lost, or runs a setter
+      if (key in into) defineProperty(into, key, { value: copyOf(member), enumerable: true })
       else into[key] = copyOf(member)
     }
     freeze(into)

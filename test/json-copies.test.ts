@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { snapshot } from '../src/json.ts'
+import { frozenCopy, snapshot } from '../src/json.ts'
 
 const throughText = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const keysInOrder = (value: unknown): unknown =>
@@ -44,6 +44,11 @@ test.each([
   ['a getter', Object.defineProperty({}, 'a', { get: () => 'got', enumerable: true })],
   ['a Proxy', new Proxy({ a: 1 }, {})],
   ['half a surrogate pair', { a: '\ud800' }],
+  ['names that all objects have', { constructor: 'c', toString: 't', valueOf: 'v' }],
+  ['nothing', {}],
+  ['a list that inherits like an object', Object.setPrototypeOf(['a'], Object.prototype)],
+  ['a text that inherits like an object', Object.setPrototypeOf(Object('ab'), Object.prototype)],
+  ['an object without prototype', Object.assign(Object.create(null) as object, { a: 1 })],
 ])('so it is for %s', (_what, value) => {
   expect(snapshot(value)).toStrictEqual(throughText(value))
   expect(Object.is(Object.values(snapshot(value) as object)[0], -0)).toBe(false)
@@ -59,5 +64,33 @@ test('what somebody put on Object.prototype is in no copy, but its toJSON counts
   } finally {
     Reflect.deleteProperty(prototype, 'everywhere')
     Reflect.deleteProperty(prototype, 'toJSON')
+  }
+})
+
+test.each([
+  ['a snapshot', (value: object) => snapshot(value)],
+  ['a frozen copy', (value: object) => frozenCopy(value as never)],
+])('%s has members of its own, whatever setters and read-only fields Object.prototype has', (_what, copy) => {
+  const { prototype } = Object
+  const seen: unknown[] = []
+  try {
+    Object.defineProperty(prototype, 'path', {
+      configurable: true,
+      set(value: unknown) {
+        seen.push(value)
+      },
+    })
+    Object.defineProperty(prototype, 'fixed', { value: 'theirs', writable: false, configurable: true })
+    const made = copy({ path: '/ok', fixed: 'ours', other: 1 })
+    expect(Object.entries(made as object)).toEqual([
+      ['path', '/ok'],
+      ['fixed', 'ours'],
+      ['other', 1],
+    ])
+    expect(Object.getOwnPropertyDescriptor(made, 'path')).toHaveProperty('value', '/ok')
+    expect(seen).toEqual([])
+  } finally {
+    Reflect.deleteProperty(prototype, 'path')
+    Reflect.deleteProperty(prototype, 'fixed')
   }
 })

@@ -169,11 +169,11 @@ class Layer implements Deadline {
       this.#last,
       (result: JsonObject) => this.#answered(result),
       (error: unknown) => {
-        void quiet(answer)
         throw this.#unanswered(error)
       },
     ) as Promise<JsonObject>
-    return answer
+    // before the tap has it: what it does to the promise must not matter
+    return quiet(answer)
   }
 
   #answered(result: JsonObject): JsonObject {
@@ -247,10 +247,14 @@ class Layer implements Deadline {
     this.#trace(error.code === 'HOOK_TIMED_OUT' ? 'timed_out' : 'failed', null, error.message, this.#step.blocks)
     if (this.#step.blocks) return this.#reject(error)
     this.#run.context.log(error.message)
-    if (this.#result !== null)
-      return this.#resolve(this.#result)
+    if (this.#result !== null) return this.#resolve(this.#result)
+    try {
       // what the tap started is waited for, so that nothing is sent twice
-    ;(this.#last ?? this.#inner()).then(this.#resolve, this.#reject)
+      void then.call(this.#last ?? this.#inner(), this.#resolve, this.#reject)
+    } catch (failure) {
+      // the write was refused at once: what the call was judged by has changed
+      this.#reject(failure)
+    }
   }
 
   /** What this tap tried on the owner: an assignment, or something that it handed to next(). */

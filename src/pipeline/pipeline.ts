@@ -83,7 +83,8 @@ export class Pipeline {
 
   /** Ends every running call as cancelled. */
   cancelAll(error: TaplineError): void {
-    for (const run of this.#running) this.#fail(run, error)
+    // a copy: each that ends leaves the list, and another takes its place
+    for (const run of this.#running.slice()) this.#fail(run, error)
   }
 
   /** The running calls that have reached this connection. */

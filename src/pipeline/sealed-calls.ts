@@ -15,6 +15,9 @@ type Judged = Pick<Sealing, 'listing' | 'tool' | 'mode' | 'need' | 'question'>
 
 const NO_TOOL: Judged = Object.freeze({ listing: null, tool: null, mode: 'approve', need: 'run', question: null })
 
+// taken early: a decision is shown to nobody
+const { get, set } = WeakMap.prototype
+
 /** The decisions of one session. */
 export class SealedCalls {
   readonly #session: Session
@@ -28,9 +31,11 @@ export class SealedCalls {
   ofTool(found: Found, listing: ToolListing, tool: ToolRecord): SealedCall {
     const { entry, connection, environment } = found
     const { governance } = environment
-    const known = this.#known.get(tool)
+    const known = get.call(this.#known, tool) as SealedCall | undefined
     if (
-      known !== undefined &&
+      // by its brand, whatever a module has made of WeakMap meanwhile
+      SealedCall.is(known) &&
+      known.tool === tool &&
       known.listing === listing &&
       known.entry === entry &&
       known.connection === connection &&
@@ -44,7 +49,7 @@ export class SealedCalls {
     const need = needOf(mode, policy, tool, governance)
     const question = need === 'ask' ? Object.freeze({ mode, text: `Allow ${entry.key} to run ${tool.title}?` }) : null
     const call = this.#seal(found, 'tools/call', tool.name, { listing, tool, mode, need, question })
-    this.#known.set(tool, call)
+    set.call(this.#known, tool, call)
     return call
   }
 

@@ -63,8 +63,8 @@ function targetOf(request: unknown, problem: string | null, keys: KeyRegistry, i
   return { by: 'name', name, namespace }
 }
 
-/** Of a call that has none. */
-export const NO_OPTIONS: CallOptions = Object.freeze({})
+/** Of a call that has none. It has every key itself, so that nothing on Object.prototype counts as one. */
+export const NO_OPTIONS: CallOptions = Object.freeze(Object.fromEntries(OPTION_KEYS.map((key) => [key, undefined]))) as CallOptions
 
 /** What is wrong with the options of a call, or null. */
 export function problemOf(options: CallOptions): string | null {

@@ -50,3 +50,50 @@ test('whoever waits for next() gets its error, and that error is the outcome whe
   expect(Object.isFrozen(caught[0])).toBe(true)
   expect(toolCalls(t)).toHaveLength(2)
 })
+
+test.each([
+  ['answers by itself', () => sleep(20).then(() => OWN), 'completed'],
+  ['never answers', () => new Promise(() => {}), 'result_withheld'],
+])('what a tap does to the promise of next() is its own affair: it %s', async (_what, then, outcome) => {
+  const hooks = plugin(({ hooks: ports }) =>
+    ports.dispatch.tapPromise({ name: 't', timeoutMs: 100 }, (_call: unknown, next: () => object) => {
+      Object.defineProperty(next(), 'constructor', {
+        get() {
+          throw new Error('no constructor')
+        },
+      })
+      return then()
+    }),
+  )
+  await using t = await open([hooks], {}, FAILING)
+  expect(await t.callTool(REQUEST)).toMatchObject({ outcome })
+  await sleep(5)
+  expect(unhandled).toEqual([])
+})
+
+test.each<[string, (next: () => Promise<unknown>) => unknown]>([
+  ['throws', () => sleep(20).then(() => Promise.reject(new Error('mine')))],
+  ['never ends', () => new Promise(() => {})],
+  [
+    'takes the error of next() for its own',
+    async (next) => {
+      await sleep(20)
+      await next().catch(() => Promise.reject(new Error('mine')))
+    },
+  ],
+])('a tap that may fail and %s, where the call may no longer be sent: the call ends, and says why', async (_what, tap) => {
+  const update = (): void => t.environments.get('local')!.update({ permissions: 'read-only' })
+  const hooks = plugin(({ hooks: ports }) =>
+    ports.dispatch.tapPromise({ name: 't', onFailure: 'continue', timeoutMs: 60 }, (_call: unknown, next: () => Promise<unknown>) => {
+      update()
+      return tap(next)
+    }),
+  )
+  await using t = await open([hooks], {
+    environments: { local: { servers: {}, permissions: 'workspace-write' } },
+    policies: { s: { defaultToolsApprovalMode: 'approve', supportsParallelToolCalls: true } },
+  })
+  expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'authority_changed', sent: 'no' })
+  expect(toolCalls(t)).toEqual([])
+  expect(unhandled).toEqual([])
+})

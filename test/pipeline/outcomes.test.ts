@@ -238,6 +238,21 @@ const ENDINGS: readonly Ending[] = [
     sent: 'no',
   },
   {
+    name: 'completed: without options, whatever Object.prototype has',
+    call: async (t) => {
+      await t.session.listTools()
+      const theirs = { timeoutMs: 'abc', callId: 7 }
+      try {
+        Object.assign(Object.prototype, theirs)
+        return await t.session.callTool(REQUEST)
+      } finally {
+        for (const key of Object.keys(theirs)) Reflect.deleteProperty(Object.prototype, key)
+      }
+    },
+    want: { outcome: 'completed', callId: expect.any(String) },
+    sent: 'yes',
+  },
+  {
     name: 'invalid request: unreadable options',
     call: (t) => t.callTool(REQUEST, Object.defineProperty({}, 'timeoutMs', { get: () => [][0]!['x'] }) as never),
     want: { outcome: 'invalid_request', code: 'CALL_INVALID_REQUEST', message: 'the options of the call cannot be read' },

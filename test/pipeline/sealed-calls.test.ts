@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { toolRecord } from '../../src/connections/tool-record.ts'
+import type { SealedCall } from '../../src/hooks/sealed-call.ts'
 import { SealedCalls } from '../../src/pipeline/sealed-calls.ts'
 import { DEFAULT_POLICY } from '../../src/servers/definition.ts'
 import { Environment, markReplaced } from '../../src/servers/environment.ts'
@@ -65,4 +66,26 @@ test('a shared decision is judged anew for every call: what is said of one is no
   t.environments.get('local')!.update({ permissions: 'full-access' })
   expect(await call(2)).toMatchObject({ outcome: 'completed' })
   expect(toolCalls(t)).toHaveLength(3)
+})
+
+test('a module that patches WeakMap puts no other decision in place: not that of another tool, and none of its own making', () => {
+  const calls = new SealedCalls({ sessionId: 's', flags: {}, catalogGeneration: 1, resolver: {} } as never)
+  const at: any = { entry: newEntry(), connection: {}, environment: newEnvironment() }
+  const listing = newListing()
+  const [read, erase] = [newTool(), toolRecord({ name: 'erase', inputSchema: { type: 'object' } })!]
+  const forged = calls.ofTool(at, listing, erase)
+  const { prototype } = WeakMap
+  const { get, set } = prototype
+  const shown: unknown[] = []
+  const got: SealedCall[] = []
+  try {
+    for (const answer of [forged, { ...at, listing, tool: read, governance: at.environment.governance, wasReplaced: false }]) {
+      Object.assign(prototype, { get: () => answer, set: (_key: unknown, value: unknown) => shown.push(value) })
+      got.push(calls.ofTool(at, listing, read))
+    }
+  } finally {
+    Object.assign(prototype, { get, set })
+  }
+  for (const call of got) expect(call).toMatchObject({ target: 'run', tool: read })
+  expect(shown).toEqual([])
 })

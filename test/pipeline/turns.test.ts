@@ -133,3 +133,22 @@ test('a server that crashes ends the call that runs; the next one in the line st
   await gate.open()
   expect(await second).toMatchObject({ outcome: 'completed', forModel: { text: '1' } })
 })
+
+test('thousands that wait and may not be sent any more all end, and the line goes on', async () => {
+  const server = gated()
+  await using t = await openTestRuntime({
+    environments: { local: { servers: {}, permissions: 'workspace-write' } },
+    threadWide: { s: { tools: { t: { run: server.run } } } },
+    policies: { s: { supportsParallelToolCalls: false, defaultToolsApprovalMode: 'approve' } },
+  })
+  const first = t.callTool(call(0))
+  await expect.poll(() => server.began.length, { timeout: 20_000 }).toBe(1)
+  const others = Array.from({ length: 12_000 }, (_, index) => t.callTool(call(index + 1)))
+  t.environments.get('local')!.update({ permissions: 'read-only' })
+  await server.open()
+  expect(await first).toMatchObject({ outcome: 'completed' })
+  expect(new Set((await Promise.all(others)).map(({ outcome }) => outcome))).toEqual(new Set(['authority_changed']))
+  const last = t.callTool(call(-1))
+  await server.open()
+  expect(await last).toMatchObject({ outcome: 'completed' })
+})

@@ -285,3 +285,40 @@ test('a signal ends the wait for a module that does not load', async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test.each([2, 3, 8])(
+  'closing a session ends all of its calls, however many: %i that wait for a tap, and as many for a person',
+  async (count) => {
+    const open_: (() => void)[] = []
+    const waits = (): Promise<void> => new Promise((resolve) => open_.push(resolve))
+    const questions: AbortSignal[] = []
+    const p = plugin(({ hooks }) =>
+      hooks.approve.tapPromise('t', async (call: { readonly owner: { readonly name: string } }) =>
+        call.owner.name === 's' ? waits() : undefined,
+      ),
+    )
+    await using t = await openTestRuntime({
+      threadWide: { s: { tools: { run: {} } }, asks: { tools: { run: {} } } },
+      policies: { s: { defaultToolsApprovalMode: 'approve' }, asks: { defaultToolsApprovalMode: 'prompt' } },
+      hooks: [p],
+      session: {
+        approver: (_question: unknown, { signal }: { signal: AbortSignal }) => {
+          questions.push(signal)
+          return waits().then(() => ({ action: 'accept' }))
+        },
+      } as never,
+    })
+    // keeps the connections
+    const other = await t.openSession()
+    await other.listTools()
+    const calls = Array.from({ length: count }, () => [t.callTool(REQUEST), t.callTool({ ...REQUEST, server: 'asks' })]).flat()
+    await expect.poll(() => open_.length, { timeout: 20_000 }).toBe(count * 2)
+    await t.session.close()
+    for (const go of open_) go()
+    for (const outcome of await Promise.all(calls))
+      expect(outcome).toMatchObject({ outcome: 'cancelled', code: 'SESSION_CLOSED', sent: 'no' })
+    expect(questions.every(({ aborted }) => aborted)).toBe(true)
+    await other.callTool({ ...REQUEST, server: 's' }, { timeoutMs: 1 })
+    expect(toolCalls(t)).toEqual([])
+  },
+)
