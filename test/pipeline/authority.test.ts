@@ -4,6 +4,7 @@ import type { LiveRuntime } from '../../src/runtime/live-runtime.ts'
 import { Environment } from '../../src/servers/environment.ts'
 import type { ScriptedServer, TestRuntime, TestRuntimeOptions } from '../../src/testing/index.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
+import { goneDown } from '../plugins/builtin/kit.ts'
 import { plugin, REQUEST, sleep, toolCalls } from './kit.ts'
 
 /** One server that asks, on an environment with permissions; `during` runs while the person thinks. */
@@ -69,7 +70,11 @@ test.each([0, 100])('a notice without a change during the question stops nothing
 })
 
 test('a server that ends during the question is started again for the call', async () => {
-  await using t = await asking(async (_runtime, server) => (server.crash(), sleep(30)))
+  await using t = await asking(async (runtime, server) => {
+    const gone = goneDown(runtime)
+    server.crash()
+    await gone
+  })
   expect(await t.callTool(REQUEST)).toMatchObject({ outcome: 'completed' })
   expect(t.sent.filter(({ method }) => method === 'initialize')).toHaveLength(2)
 })

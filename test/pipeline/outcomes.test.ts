@@ -241,12 +241,11 @@ const ENDINGS: readonly Ending[] = [
     name: 'completed: without options, whatever Object.prototype has',
     call: async (t) => {
       await t.session.listTools()
-      const theirs = { timeoutMs: 'abc', callId: 7 }
       try {
-        Object.assign(Object.prototype, theirs)
+        Object.defineProperty(Object.prototype, 'callId', { value: 7, writable: true, configurable: true })
         return await t.session.callTool(REQUEST)
       } finally {
-        for (const key of Object.keys(theirs)) Reflect.deleteProperty(Object.prototype, key)
+        Reflect.deleteProperty(Object.prototype, 'callId')
       }
     },
     want: { outcome: 'completed', callId: expect.any(String) },
