@@ -7,8 +7,11 @@ const DEEPEST = 100
 const MOST_ADDED = 20_000
 /** Items of a list that is not written in the file, unless a loop of the file goes over a longer one. */
 const UNKNOWN_LENGTH = 100
-/** What makes one value of several, as long as all of them. */
-const JOINS: ReadonlySet<string> = new Set(['merge', 'cat'])
+const READS: ReadonlySet<string> = new Set(['var', 'val'])
+/** What gives one of its values, or says something about them that is no longer than they are. */
+const SIMPLE: ReadonlySet<string> = new Set(
+  'if ?: and or ! !! == === != !== < <= > >= + - * / % min max in starts_with ends_with sem_ver'.split(' '),
+)
 const LOOPS: ReadonlySet<string> = new Set(['map', 'filter', 'reduce', 'all', 'none', 'some'])
 
 /** Why the definition cannot be used (one phrase), or null. `value` is what was parsed. */
@@ -34,8 +37,7 @@ class Count {
   /** null: being counted */
   readonly #known = new Map<string, number | null>()
   readonly #longest = new Map<string, number>()
-  readonly #doubling = new Map<string, boolean>()
-  readonly #keeping = new Map<string, number>()
+  readonly #keeping = new Map<object, number>()
   /** items of a list that a variable may stand for */
   #unknown = UNKNOWN_LENGTH
 
@@ -85,7 +87,8 @@ class Count {
       if (key === '$ref' && typeof value === 'string') sum += this.#referred(value, level + 1)
       else if (LOOPS.has(key) && Array.isArray(value)) {
         const [list, ...body] = value as readonly unknown[]
-        if (key === 'reduce' && this.#doubles(body[0], level + 1)) throw new Excess('one of its reduces joins what it has with itself')
+        if (key === 'reduce' && this.#kept(body[0], level + 1) > 1 && !this.#isSimple(body[0], level + 1))
+          throw new Excess('one of its reduces builds something of what it has more than once')
         sum +=
           this.steps(list, level + 1) +
           this.#length(list, level + 1) * body.reduce<number>((all, one) => all + this.steps(one, level + 1), 1)
@@ -94,47 +97,37 @@ class Count {
     return sum
   }
 
-  /** True where a step of a reduce makes twice of what it got: with thirty items that is more than a machine holds. */
-  #doubles(rule: unknown, level: number): boolean {
-    return this.#look(
-      rule,
-      level,
-      this.#doubling,
-      false,
-      (key, value) => (JOINS.has(key) && this.#kept(value, level + 1) > 1) || this.#doubles(value, level + 1),
-      (a, b) => a || b,
-    )
-  }
-
-  /** How often what a reduce has stands in a rule. */
+  /** How often a step of a reduce may use what it got. More than once, it must not build anything of it: what doubles with each of thirty items is more than a machine holds. */
   #kept(rule: unknown, level: number): number {
-    return this.#look(
-      rule,
-      level,
-      this.#keeping,
-      0,
-      (key, value) => (key === 'var' ? Number(isAccumulator(value)) : this.#kept(value, level + 1)),
-      (a, b) => a + b,
-    )
+    if (level > DEEPEST) throw new Excess(`its references lead deeper than ${DEEPEST} levels`)
+    if (typeof rule !== 'object' || rule === null) return 0
+    const known = this.#keeping.get(rule)
+    if (known !== undefined) return known
+    // one that refers to itself is told when its steps are counted
+    this.#keeping.set(rule, 0)
+    let sum = 0
+    for (const [key, value] of Object.entries(rule)) {
+      if (READS.has(key) && !Array.isArray(rule)) sum += Number(mayBeAccumulator(value))
+      sum += this.#kept(key === '$ref' ? this.#referent(value) : value, level + 1)
+    }
+    this.#keeping.set(rule, sum)
+    return sum
   }
 
-  /** Asks about the members of a rule and joins what comes of it; once for each evaluator. */
-  #look<T>(
-    rule: unknown,
-    level: number,
-    known: Map<string, T>,
-    none: T,
-    ask: (key: string, value: unknown) => T,
-    join: (a: T, b: T) => T,
-  ): T {
-    if (level > DEEPEST) throw new Excess(`its references lead deeper than ${DEEPEST} levels`)
-    if (typeof rule !== 'object' || rule === null) return none
-    return Object.entries(rule).reduce<T>((all, [key, value]) => {
-      if (key !== '$ref' || typeof value !== 'string' || !Object.hasOwn(this.#evaluators, value)) return join(all, ask(key, value))
-      // one that refers to itself is told when its steps are counted
-      if (!known.has(value)) known.set(value, none).set(value, ask('', this.#evaluators[value]))
-      return join(all, known.get(value) as T)
-    }, none)
+  /** True where a rule gives one of the values that it reads, or a number, a text or a truth about them; nothing is joined and no list is made. */
+  #isSimple(rule: unknown, level: number): boolean {
+    if (level > DEEPEST) return false
+    if (typeof rule !== 'object' || rule === null) return true
+    if (Array.isArray(rule)) return false
+    return Object.entries(rule).every(([key, value]) => {
+      if (key === '$ref') return this.#isSimple(this.#referent(value), level + 1)
+      const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+      return (READS.has(key) || SIMPLE.has(key)) && given.every((one) => this.#isSimple(one, level + 1))
+    })
+  }
+
+  #referent(name: unknown): unknown {
+    return typeof name === 'string' && Object.hasOwn(this.#evaluators, name) ? this.#evaluators[name] : null
   }
 
   #referred(name: string, level: number): number {
@@ -180,4 +173,8 @@ class Count {
   }
 }
 
-const isAccumulator = (name: unknown): boolean => /^accumulator\b/.test(String(Array.isArray(name) ? name[0] : name))
+/** By its name; `''` and names that are worked out may be anything. */
+function mayBeAccumulator(name: unknown): boolean {
+  const first: unknown = Array.isArray(name) ? name[0] : name
+  return typeof first !== 'string' || first === '' || /^accumulator\b/.test(first)
+}

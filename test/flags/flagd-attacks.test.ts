@@ -38,7 +38,7 @@ test.each<[string, string, RegExp]>([
   [
     'a list that doubles with each item',
     withRule({ if: [{ reduce: [LIST, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] }, 'on', 'off'] }),
-    /joins what it has with itself/,
+    /builds something of what it has more than once/,
   ],
   [
     'a text that doubles with each item, behind a condition and a reference',
@@ -52,8 +52,24 @@ test.each<[string, string, RegExp]>([
       },
       { a: { var: 'accumulator' } },
     ),
-    /joins what it has with itself/,
+    /builds something of what it has more than once/,
   ],
+  ...(
+    [
+      [
+        'an inner loop',
+        { reduce: [[{ var: 'accumulator' }, { var: 'accumulator' }], { merge: [{ var: 'accumulator' }, { var: 'current' }] }, []] },
+      ],
+      ['names that are worked out', { merge: [{ var: { cat: ['accu', 'mulator'] } }, { var: [{ cat: ['accu', 'mulator'] }] }] }],
+      ['all that there is', { merge: [{ var: '' }, { var: 'accumulator' }] }],
+      ['lists within lists', { if: [true, [{ var: 'accumulator' }, { var: 'accumulator' }]] }],
+      ['a default', { cat: [{ var: ['none', { var: 'accumulator' }] }, { var: 'accumulator.x' }] }],
+    ] as const
+  ).map(([how, body]): [string, string, RegExp] => [
+    `a reduce that doubles by ${how}`,
+    withRule({ if: [{ in: [7, { reduce: [LIST, body, [1]] }] }, 'on', 'off'] }),
+    /builds something of what it has more than once/,
+  ]),
   [
     'a reduce over evaluators that double',
     (() => {
@@ -61,7 +77,7 @@ test.each<[string, string, RegExp]>([
       const loop = { reduce: [LIST, { merge: [{ $ref: 'e0' }, { var: 'accumulator' }] }, []] }
       return withRule({ if: [loop, 'on', 'off'] }, { ...$evaluators, flags })
     })(),
-    /deeper than 100 levels|more than 20000 steps/,
+    /deeper than 100 levels|more than 20000 steps|more than once/,
   ],
   ['loops within loops', withRule({ if: [looping(5), 'on', 'off'] }), /more than 20000 steps/],
   [
@@ -89,6 +105,12 @@ test.each<[string, string, RegExp]>([
   ],
 ])('%s: the file as a whole is a problem', async (_what, text, problem) => {
   expect(await readFlagdSet(text)).toMatchObject({ problem: expect.stringMatching(problem) })
+})
+
+test('reduces around a long list are read once', async () => {
+  let rule: unknown = Array.from({ length: 300_000 }, () => 1)
+  for (let at = 0; at < 15; at++) rule = { reduce: [[], { merge: [rule, { var: 'current' }] }, 0] }
+  expect(await readFlagdSet(withRule({ if: [{ in: [1, rule] }, 'on', 'off'] }))).not.toHaveProperty('problem')
 })
 
 test('a reduce that adds to what it has stays', async () => {

@@ -241,11 +241,12 @@ const ENDINGS: readonly Ending[] = [
     name: 'completed: without options, whatever Object.prototype has',
     call: async (t) => {
       await t.session.listTools()
+      const { prototype } = Object
       try {
-        Object.defineProperty(Object.prototype, 'callId', { value: 7, writable: true, configurable: true })
+        Object.defineProperty(prototype, 'callId', { value: 7, writable: true, configurable: true })
         return await t.session.callTool(REQUEST)
       } finally {
-        Reflect.deleteProperty(Object.prototype, 'callId')
+        Reflect.deleteProperty(prototype, 'callId')
       }
     },
     want: { outcome: 'completed', callId: expect.any(String) },
