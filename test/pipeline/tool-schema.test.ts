@@ -299,9 +299,16 @@ describe('a schema that cannot be used costs only its own check', () => {
   })
 
   test('arguments that are nested beyond the stack are refused, and the next ones are checked', async () => {
-    const compiled = await compile(object({ t: { $ref: '#/$defs/N' } }, { $defs: { N: { type: 'array', items: { $ref: '#/$defs/N' } } } }))
+    const schema = object({ t: { $ref: '#/$defs/N' } }, { $defs: { N: { type: 'array', items: { $ref: '#/$defs/N' } } } })
     const nested = JSON.parse(`{"t":${'['.repeat(50_000)}${']'.repeat(50_000)}}`) as JsonObject
-    expect(compiled.check(nested)).toBe('arguments: nested too deeply to be checked')
+    let compiled = await compile(schema)
+    let problem = compiled.check(nested)
+    // null: the machine was too busy for the limit of a check, which is let through once
+    for (let tries = 0; problem === null && tries < 20; tries++) {
+      compiled = await compile(schema)
+      problem = compiled.check(nested)
+    }
+    expect(problem).toBe('arguments: nested too deeply to be checked')
     expect(compiled.check({ t: [[5]] })).toBe('arguments.t[0][0] must be array')
   })
 
