@@ -23,7 +23,7 @@ export async function loadHookPlugin(hook: HookModule, loading: HookLoading, out
   if (commands === undefined) throw new TaplineError('INTERNAL', `the entry of ${hook.module} has no settings`)
   const { module: file } = hook
   const { onFailure, env, byUser } = commands
-  const [{ readHookFile }, { placesOf }, { hookSet }, { commandHooksPlugin }, { distrustOf, scriptWatch }] = await Promise.all([
+  const [{ readHookFile }, { placesOf }, { hookSet }, { commandHooksPlugin }, { watchHooks }] = await Promise.all([
     import('../plugins/command-hooks/hook-file.ts'),
     import('../plugins/command-hooks/hook-env.ts'),
     import('../plugins/command-hooks/open-command-hooks.ts'),
@@ -33,17 +33,15 @@ export async function loadHookPlugin(hook: HookModule, loading: HookLoading, out
   const read = await readHookFile(file, { onFailure })
   const places = placesOf(path.dirname(file))
   const subject = { path: file, hooks: read.hooks, places }
-  // before trust is looked up: what changes in between has changed
-  const watch = byUser ? null : await scriptWatch(subject)
-  const why = byUser ? null : await distrustOf(loading.trustStore(), subject)
-  if (why !== null) throw untrustedHooks(file, why, hook.where)
+  const watched = byUser ? null : await watchHooks(loading.trustStore(), subject)
+  if (watched !== null && watched.why !== null) throw untrustedHooks(file, watched.why, hook.where)
   for (const diagnostic of read.diagnostics) loading.diagnose(diagnostic)
   // what hooks get may come back in what they say
   for (const name of env) loading.secrets.add(process.env[name] ?? '')
   const set = hookSet(read, { name: file, places, env })
-  if (watch === null) return commandHooksPlugin(set)
-  const distrust: typeof watch = async (one) => {
-    const changed = await watch(one)
+  if (watched === null) return commandHooksPlugin(set)
+  const distrust: typeof watched.distrust = async (one) => {
+    const changed = await watched.distrust(one)
     if (changed !== null) outdated()
     return changed
   }

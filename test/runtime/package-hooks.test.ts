@@ -123,6 +123,23 @@ test('a script of the project that hooks of a package name is watched where they
   expect(existsSync(join(root, 'hooks/changed'))).toBe(false)
 })
 
+test('a change of the package.json of the project changes nothing for hooks that only go there', async () => {
+  const folder = newFolder()
+  const project = join(folder, 'project')
+  writePackage(project, { 'package.json': {} })
+  const command = 'cd "$CLAUDE_PROJECT_DIR" && sh "$CLAUDE_PLUGIN_ROOT/guard.sh" "$CLAUDE_PROJECT_DIR"'
+  const root = guarded(join(folder, 'package'), { 'guard.sh': 'exit 0\n', 'hooks/hooks.json': { hooks: { PreToolUse: [hook(command)] } } })
+  const store = memoryStore()
+  await trust(store, root)
+  await using runtime = await open({ store, environments: { a: { cwd: project } }, plugins: [{ path: root, environment: 'a' }] })
+  await using session = await runtime.openSession(accept)
+  expect(await info(session, { server: 'echo' })).toHaveProperty('args')
+  writePackage(project, { 'package.json': { version: '2.0.0' } })
+  expect(await info(session, { server: 'echo' })).toHaveProperty('args')
+  writeFileSync(join(root, 'guard.sh'), 'exit 0 \n')
+  expect((await info(session, { server: 'echo' })).reason).toContain('guard.sh')
+})
+
 test('hooks in the manifest, in a file that it names, and none; what cannot be read refuses every call', async () => {
   const folder = newFolder()
   const deny = hook('echo no >&2; exit 2')

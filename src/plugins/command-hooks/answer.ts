@@ -16,6 +16,8 @@ export interface HookEnd {
   readonly stderr: string
   /** true: standard output has bytes that are no UTF-8 */
   readonly isGarbled?: boolean
+  /** why it was ended: then only a refusal counts */
+  readonly problem?: TapProblem
 }
 
 /** What a hook wants. At most one of `refuse` and the others has an effect: a refusal ends it. */
@@ -61,7 +63,7 @@ const NO_REASON = 'no reason given'
 /** What is wrong with an output, with whatever it says in it: not yet for other eyes. */
 class BadOutput extends Error {}
 
-/** With the secrets taken out of everything but new arguments. Throws TapProblem: HOOK_FAILED, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
+/** With the secrets taken out of everything but new arguments. Throws TapProblem: HOOK_FAILED, HOOK_TIMED_OUT, HOOK_BAD_RETURN, HOOK_CHANGED_OWNER. */
 export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets = new Secrets()): HookAnswer {
   try {
     const { rewrite, result, ...texts } = readEnd(event, { ...end, stderr: secrets.redact(end.stderr) }, secrets)
@@ -81,13 +83,14 @@ export function readAnswer(event: HookEvent, end: HookEnd, secrets: Secrets = ne
   }
 }
 
-function readEnd(event: HookEvent, { code, signal, stdout, stderr, isGarbled }: HookEnd, secrets: Secrets): HookAnswer {
+function readEnd(event: HookEvent, { code, signal, stdout, stderr, isGarbled, problem }: HookEnd, secrets: Secrets): HookAnswer {
   const printed = stdout.trim()
   if (code === 2) return { refuse: stderr.trim() || refusalIn(event, printed) || NO_REASON }
-  if (code !== 0) {
+  if (code !== 0 || problem !== undefined) {
     // what failed can still have said no; nothing else of it counts
     const refuse = refusalIn(event, printed)
     if (refuse !== null) return { refuse }
+    if (problem !== undefined) throw problem
     const how = signal === null ? `ended with exit status ${code}` : `was ended by ${signal}`
     const said = oneLine(stderr)
     throw new TapProblem('HOOK_FAILED', `${how}${said === '' ? '' : `: ${said}`}`, {

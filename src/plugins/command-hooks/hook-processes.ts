@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { onAbort } from '../../connections/on-abort.ts'
+import type { ExitStatus } from '../../connections/executor.ts'
 import { LocalProcess } from '../../connections/executors/local-process.ts'
 import { TapProblem } from '../../hooks/tap-problem.ts'
 import type { HookEnd } from './answer.ts'
 import { isDetaching } from './answer.ts'
 import { HookWatch } from './hook-watch.ts'
+import { lastWords } from './last-words.ts'
 import { OutputText } from './output-text.ts'
 
 /** Bytes of standard output; more is no answer. */
@@ -36,12 +38,19 @@ export class HookProcesses {
   readonly #running = new Set<LocalProcess>()
   readonly #detached = new Set<Promise<unknown>>()
   readonly #watch = new HookWatch()
+  /** those that were sent SIGKILL: nobody needs it twice, and their end may not have been seen yet */
+  readonly #killed = new WeakSet<LocalProcess>()
   /** nothing new is taken on */
   #isClosed = false
   /** and what was taken on does not start any more */
   #isOver = false
+  readonly #lastMs: number
 
-  /** Its end; null: it said that nobody should wait for it. Rejects with TapProblem (HOOK_FAILED, HOOK_TIMED_OUT, HOOK_BAD_RETURN) and, for the signal, with its reason. */
+  constructor(lastMs: number = LAST_MS) {
+    this.#lastMs = lastMs
+  }
+
+  /** Its end, also where it was ended for what it did (`problem`); null: it said that nobody should wait for it. Rejects with TapProblem (HOOK_FAILED) and, for the signal, with its reason. */
   async run(start: HookStart, signal: AbortSignal): Promise<HookEnd | null> {
     return this.#run(start, signal)
   }
@@ -61,12 +70,12 @@ export class HookProcesses {
     this.#isClosed = true
     if (this.#detached.size > 0) {
       let timer: NodeJS.Timeout | undefined
-      await Promise.race([Promise.all(this.#detached), new Promise((resolve) => (timer = setTimeout(resolve, LAST_MS)))])
+      await Promise.race([Promise.all(this.#detached), new Promise((resolve) => (timer = setTimeout(resolve, this.#lastMs)))])
       clearTimeout(timer)
     }
     this.#isOver = true
     const left = [...this.#running]
-    for (const one of left) if (one.running) void one.kill('kill')
+    for (const one of left) this.#kill(one)
     await Promise.all(left.map((one) => one.swept))
     await this.#watch.close()
   }
@@ -92,45 +101,47 @@ export class HookProcesses {
     this.#running.add(running)
     void running.swept.then(() => this.#running.delete(running))
     // what closed the session cannot have seen it
-    if (isLate()) void running.kill('kill')
+    if (isLate()) this.#kill(running)
     const end = (): void => {
       void running.kill('terminate')
-      setTimeout(() => running.running && void running.kill('kill'), GRACE_MS).unref()
+      setTimeout(() => this.#kill(running), GRACE_MS).unref()
     }
     return new Promise<HookEnd | null>((resolve, reject) => {
       const stdout = new OutputText(STDOUT_LIMIT)
       const stderr = new OutputText(STDERR_LIMIT)
+      let exit: ExitStatus | null = null
+      let isOver = false
+      // one that goes on printing is not ended again with each piece
       const settle = (act: () => void): void => {
+        if (isOver) return
+        isOver = true
         clearTimeout(timer)
         forget?.()
         act()
       }
-      let isStopped = false
-      const stop = (error: unknown): void => {
-        // one that goes on printing is not ended again with each piece
-        if (isStopped) return
-        isStopped = true
+      const judge = (problem?: TapProblem): void =>
+        settle(() => {
+          if (problem !== undefined) end()
+          const { code = null, signal: by = null } = exit ?? {}
+          const printed = { stdout: stdout.text, stderr: stderr.text, isGarbled: stdout.isGarbled }
+          resolve({ code, signal: by, ...printed, ...(problem !== undefined && { problem }) })
+        })
+      const stop = (): void =>
         settle(() => {
           end()
-          reject(error)
+          reject(signal?.reason)
         })
-      }
-      const timer = setTimeout(
-        () =>
-          stop(
-            new TapProblem('HOOK_TIMED_OUT', `did not end within ${start.timeoutMs / 1000} s and was ended`, {
-              remedy: 'Make the hook faster, or raise its "timeout".',
-            }),
-          ),
-        start.timeoutMs,
-      )
-      const forget = signal === null ? null : onAbort(signal, () => stop(signal.reason))
-      if (signal?.aborted) stop(signal.reason)
+      // what has been printed by now, and an exit, are taken in first
+      const late = (): void => void setImmediate(() => (exit === null ? judge(tooLate(start.timeoutMs)) : judge()))
+      const timer = setTimeout(late, start.timeoutMs)
+      const forget = signal === null ? null : onAbort(signal, stop)
+      if (signal?.aborted) stop()
       let first = ''
       let isDetached = signal === null
       child.stdout.on('data', (chunk: Buffer) => {
-        if (!stdout.add(chunk))
-          return stop(new TapProblem('HOOK_BAD_RETURN', `printed more than ${STDOUT_LIMIT / 1024 / 1024} MiB and was ended`))
+        // a daemon that the hook left behind may go on
+        if (isOver) return
+        if (!stdout.add(chunk)) return judge(tooMuch())
         if (isDetached || first.length > FIRST_LINE || first.includes('\n')) return
         first += chunk.toString('latin1')
         if (!first.includes('\n') || !isDetaching(first.slice(0, first.indexOf('\n')))) return
@@ -142,12 +153,16 @@ export class HookProcesses {
         resolve(null)
       })
       child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk))
-      const closed = [child.stdout, child.stderr].map((stream) => new Promise<void>((done) => stream.once('close', done)))
-      void Promise.all([running.exited, ...closed]).then(([{ code, signal: by }]) =>
-        settle(() => resolve({ code, signal: by, stdout: stdout.text, stderr: stderr.text, isGarbled: stdout.isGarbled })),
-      )
+      void running.exited.then((status) => (exit = status))
+      void lastWords(running.exited, [child.stdout, child.stderr]).then(() => judge())
       child.stdin.end(start.input)
     })
+  }
+
+  #kill(one: LocalProcess): void {
+    if (!one.running || this.#killed.has(one)) return
+    this.#killed.add(one)
+    void one.kill('kill')
   }
 
   /** One that went on by its own wish counts among those that nobody waits for. */
@@ -166,6 +181,13 @@ export class HookProcesses {
     }
   }
 }
+
+const tooLate = (ms: number): TapProblem =>
+  new TapProblem('HOOK_TIMED_OUT', `did not end within ${ms / 1000} s and was ended`, {
+    remedy: 'Make the hook faster, or raise its "timeout".',
+  })
+
+const tooMuch = (): TapProblem => new TapProblem('HOOK_BAD_RETURN', `printed more than ${STDOUT_LIMIT / 1024 / 1024} MiB and was ended`)
 
 let shell: string | null = null
 

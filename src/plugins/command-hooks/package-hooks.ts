@@ -6,7 +6,7 @@ import type { Store } from '../../storage/store.ts'
 import type { HookFile, ReadyHook } from './definition.ts'
 import { hookEnv, placesInPackage } from './hook-env.ts'
 import { hookSecrets } from './hook-redaction.ts'
-import { distrustOf, scriptWatch } from './hook-trust.ts'
+import { watchHooks } from './hook-trust.ts'
 import { commandHooksPlugin } from './plugin.ts'
 
 /** One hooks file of one installation of a package. */
@@ -45,9 +45,8 @@ export async function packageHookPlugin(hooks: PackageHooks, store: Store): Prom
     })
   if (read.hooks.length === 0) return null
   const subject = { path: file, hooks: read.hooks, places: placesInPackage(folder, root) }
-  // where the hooks run, beyond what a record can cover; before trust is looked up: what changes in between has changed
-  const distrust = await scriptWatch({ ...subject, places })
-  const why = await distrustOf(store, subject)
+  // scripts where the hooks run, beyond what a record can cover
+  const { why, distrust } = await watchHooks(store, subject, places)
   if (why === null) return commandHooksPlugin({ ...set, hooks: read.hooks, distrust })
   return commandHooksPlugin({
     ...set,

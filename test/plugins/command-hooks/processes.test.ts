@@ -1,5 +1,5 @@
 // Hooks as processes: what they get, how they end, and that nothing is left of them.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { LocalProcess } from '../../../src/connections/executors/local-process.ts'
@@ -11,6 +11,14 @@ async function until(holds: () => boolean): Promise<void> {
     if (Date.now() > end) throw new Error('it did not happen within 15 s')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+}
+/** Starts something in a session of its own that holds the pipes of the hook; `daemonEnds` ends it. */
+const DAEMON = `setsid sh -c 'echo $$ > daemon.new; mv daemon.new daemon; exec sleep 600' & while [ ! -f daemon ]; do sleep 0.01; done; `
+function daemonEnds(folder: string): void {
+  const file = path.join(folder, 'daemon')
+  if (!existsSync(file)) return
+  process.kill(Number(readFileSync(file, 'utf8')))
+  rmSync(file)
 }
 const ran = (folder: string, name: string): boolean => existsSync(path.join(folder, name))
 
@@ -113,6 +121,32 @@ test('onFailure: "continue" of a hook or of the file lets calls go on, but never
   expect(await owner.callTool(CALL)).toMatchObject({ outcome: 'result_withheld', code: 'HOOK_CHANGED_OWNER' })
 })
 
+const DENY = `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"NO"}}'`
+test.each<[string, string, string, object]>([
+  ['printed before its time was over', 'PreToolUse', `${DENY}; sleep 20`, { outcome: 'refused', code: 'CALL_REFUSED' }],
+  ['printed after the call', 'PostToolUse', `echo '{"decision":"block","reason":"NO"}'; sleep 20`, { outcome: 'result_withheld' }],
+  ['said by its exit status, though a daemon holds its output', 'PreToolUse', DAEMON + 'echo NO >&2; exit 2', { outcome: 'refused' }],
+])('onFailure: "continue" does not lose a refusal that a hook %s', async (_what, event, command, expected) => {
+  const folder = newFolder()
+  const file = writeHooks(folder, { [event]: [{ command, timeout: 2, onFailure: 'continue' }] })
+  await using t = await openHooked({ file })
+  const outcome = await t.callTool(CALL)
+  expect(outcome).toMatchObject(expected)
+  expect(JSON.stringify(outcome)).toContain('NO')
+  daemonEnds(folder)
+})
+
+test('a hook has ended when its process has, whoever holds its output: within its limit, and long before it', async () => {
+  const folder = newFolder()
+  const answer = prints(folder, { hookSpecificOutput: { updatedInput: { text: 'y' } } })
+  for (const timeout of [2, 600]) {
+    await using t = await openHooked({ file: writeHooks(folder, { PreToolUse: [{ command: DAEMON + answer, timeout }] }) })
+    expect((await t.callTool(CALL)).outcome).toBe('completed')
+    expect(toolCalls(t)).toEqual([{ text: 'y' }])
+    daemonEnds(folder)
+  }
+})
+
 test('a call that is cancelled, or takes too long, ends the whole group of its hook', async () => {
   const folder = newFolder()
   const file = writeHooks(folder, { PreToolUse: [{ command: 'touch began; sleep 60 & sleep 60; touch ended' }] })
@@ -206,14 +240,15 @@ test('a hook that prints on after its limit is ended once', async () => {
 
 test('what was taken on starts within the last moment of a session, and nothing does after it', async () => {
   const folder = newFolder()
-  const processes = new HookProcesses()
-  const start = (name: string) => ({ command: `touch ${name}`, cwd: folder, env: { FOLDER: folder }, input: '', timeoutMs: 10_000 })
+  const start = (name: string) => ({ command: `touch ${name}`, cwd: folder, env: { FOLDER: folder }, input: '', timeoutMs: 30_000 })
   let agree = (_may: boolean): void => {}
-  expect(processes.detach(start('late'), () => new Promise((resolve) => (agree = resolve)))).toBe(true)
-  expect(processes.detach(start('agreed'), () => new Promise((resolve) => setTimeout(resolve, 50, true)))).toBe(true)
-  expect(processes.detach(start('not'), () => Promise.resolve(false))).toBe(true)
-  const closed = processes.close()
-  expect(processes.detach(start('new'))).toBe(false)
+  const patient = new HookProcesses(30_000)
+  expect(patient.detach(start('agreed'), () => new Promise((resolve) => setTimeout(resolve, 50, true)))).toBe(true)
+  expect(patient.detach(start('not'), () => Promise.resolve(false))).toBe(true)
+  const hasty = new HookProcesses(10)
+  expect(hasty.detach(start('late'), () => new Promise((resolve) => (agree = resolve)))).toBe(true)
+  const closed = Promise.all([patient.close(), hasty.close()])
+  expect([patient, hasty].map((one) => one.detach(start('new')))).toEqual([false, false])
   await closed
   agree(true)
   await new Promise((resolve) => setImmediate(resolve))

@@ -9,6 +9,7 @@ import { commandWords } from '../../../src/plugins/command-hooks/command-words.t
 import { placesOf } from '../../../src/plugins/command-hooks/hook-env.ts'
 import { readHookFile } from '../../../src/plugins/command-hooks/hook-file.ts'
 import { distrustOf, trustHooks } from '../../../src/plugins/command-hooks/hook-trust.ts'
+import { namedScripts } from '../../../src/plugins/command-hooks/named-scripts.ts'
 import { newFolder, writeHooks } from './kit.ts'
 
 const SERVER = fileURLToPath(new URL('../../ownership/server.mjs', import.meta.url))
@@ -131,36 +132,99 @@ test('neither is one that nobody waits for, one that is taken away, or one that 
   expect(existsSync(path.join(folder, 'second'))).toBe(false)
 })
 
-test.each(['timed_out', 'cancelled'])(
-  'neither is one after a call that is %s; where nothing changed it runs, and the end waits for it',
-  async (how) => {
-    const folder = newFolder()
-    const ledger = path.join(folder, 'ledger')
-    put(folder, 'after.sh', 'touch first\n')
-    const lines: string[] = []
-    const log = (_data: object, line: string): void => void lines.push(line)
-    const hang = async (session: Session): Promise<void> => {
-      rmSync(ledger, { force: true })
-      await session.listTools()
-      const abort = new AbortController()
-      const options = how === 'cancelled' ? { signal: abort.signal } : { timeoutMs: 1500 }
-      const call = session.callTool({ ...CALL, arguments: { path: 'no answer' } }, options)
-      await expect.poll(() => existsSync(ledger), { timeout: 20_000 }).toBe(true)
-      if (how === 'cancelled') abort.abort()
-      expect((await call).outcome).toBe(how)
-    }
-    const events = { PostToolUse: [{ command: 'sh after.sh' }] }
-    await trusted(folder, events, hang)
-    expect(existsSync(path.join(folder, 'first'))).toBe(true)
-    const changed = async (session: Session): Promise<void> => {
-      put(folder, 'after.sh', 'touch second\n')
-      await hang(session)
-    }
-    await trusted(folder, events, changed, { logger: { debug: log, info: log, warn: log, error: log } })
-    expect(existsSync(path.join(folder, 'second'))).toBe(false)
-    expect(lines.join('\n')).toContain('changed since the hooks were loaded')
-  },
-)
+test.each(['timed_out', 'cancelled'])('neither is one after a call that is %s; where nothing changed it runs', async (how) => {
+  const folder = newFolder()
+  const ledger = path.join(folder, 'ledger')
+  put(folder, 'after.sh', 'touch first\n')
+  const lines: string[] = []
+  const log = (_data: object, line: string): void => void lines.push(line)
+  const hang = async (session: Session): Promise<void> => {
+    rmSync(ledger, { force: true })
+    await session.listTools()
+    const abort = new AbortController()
+    const options = how === 'cancelled' ? { signal: abort.signal } : { timeoutMs: 1500 }
+    const call = session.callTool({ ...CALL, arguments: { path: 'no answer' } }, options)
+    await expect.poll(() => existsSync(ledger), { timeout: 20_000 }).toBe(true)
+    if (how === 'cancelled') abort.abort()
+    expect((await call).outcome).toBe(how)
+  }
+  const events = { PostToolUse: [{ command: 'sh after.sh' }] }
+  await trusted(folder, events, async (session) => {
+    await hang(session)
+    await expect.poll(() => existsSync(path.join(folder, 'first')), { timeout: 20_000 }).toBe(true)
+  })
+  const changed = async (session: Session): Promise<void> => {
+    put(folder, 'after.sh', 'touch second\n')
+    await hang(session)
+    await expect.poll(() => lines.join('\n'), { timeout: 20_000 }).toContain('changed since the hooks were loaded')
+  }
+  await trusted(folder, events, changed, { logger: { debug: log, info: log, warn: log, error: log } })
+  expect(existsSync(path.join(folder, 'second'))).toBe(false)
+})
+
+const NAMES = ['scripts/guard.sh', 'scripts/index.js', 'scripts/package.json', 'package.json', 'index.js', 'scripts.js']
+test.each<[string, string, readonly string[]]>([
+  ['a folder that is gone to', 'cd "$CLAUDE_PROJECT_DIR" && sh scripts/guard.sh', ['scripts/guard.sh']],
+  ['one below', `true; pushd -- './scripts' >/dev/null; ./guard.sh`, ['scripts/guard.sh']],
+  ['one within bash -c', 'bash -c "cd scripts; sh guard.sh"', ['scripts/guard.sh']],
+  ['the project as an argument', 'sh scripts/guard.sh "${CLAUDE_PROJECT_DIR}"', ['scripts/guard.sh']],
+  ['the dot that reads a script', '. scripts/guard.sh', ['scripts/guard.sh']],
+  ['the project that is run', 'node --no-warnings "$CLAUDE_PROJECT_DIR"', ['index.js', 'package.json']],
+  ['the folder that is run', 'cd scripts && node .', ['index.js', 'package.json', 'scripts/index.js', 'scripts/package.json']],
+  ['a folder that npm runs in', 'cd scripts && npm run guard', ['scripts.js', 'scripts/index.js', 'scripts/package.json']],
+  ['one that is gone to and run', 'cd scripts; node ../scripts', ['scripts.js', 'scripts/index.js', 'scripts/package.json']],
+])('what a package or a main file is to %s', async (_what, command, expected) => {
+  const folder = newFolder()
+  for (const name of NAMES) put(folder, name)
+  const found = Object.keys(await namedScripts(command, placesOf(folder)))
+  expect(found).toEqual(expected.map((name) => path.join(folder, name)).sort())
+})
+
+/** Each command has 2700 words, none twice. */
+const wordy = (folder: string, count: number): string => {
+  const names = Array.from({ length: 2700 }, (_, at) => at.toString(36).padStart(2, 'a'))
+  const events = { PreToolUse: Array.from({ length: count }, (__, at) => ({ command: `${names.join(' ').slice(0, 8150)} ${at}` })) }
+  return writeHooks(folder, events)
+}
+
+test('a file that nobody trusted is asked for no script; one that names too many paths cannot be trusted', async () => {
+  const folder = newFolder()
+  const file = wordy(folder, 24)
+  const config = path.join(folder, 'tapline.json')
+  writeFileSync(config, JSON.stringify({ hooks: [{ commandHooks: 'hooks.json' }] }))
+  const store = memoryStore()
+  await expect(openRuntime({ config, store })).rejects.toMatchObject({ code: 'CONFIG_UNTRUSTED' })
+  const problem = 'the hook PreToolUse[0].hooks[0] names more than 20000 paths where a script may lie; put its command into a script'
+  await expect(trustHooks(store, await subject(file))).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: `${file}: cannot be trusted: ${problem}`,
+  })
+  expect(await distrustOf(store, await subject(file))).toBe('is not trusted')
+})
+
+test('folders that come later may make too many paths of a command: then it may not run any more', async () => {
+  const folder = newFolder()
+  const words = Array.from({ length: 600 }, (_, at) => `w${at}`)
+  const file = writeHooks(folder, { PreToolUse: [{ command: `true ${words.join(' ')}` }] })
+  const store = memoryStore()
+  await trustHooks(store, await subject(file))
+  for (const word of words.slice(0, 8)) mkdirSync(path.join(folder, word))
+  const why = 'cannot be trusted: the hook PreToolUse[0].hooks[0] names more than 20000 paths'
+  expect(await distrustOf(store, await subject(file))).toContain(why)
+  const config = path.join(folder, 'tapline.json')
+  writeFileSync(config, JSON.stringify({ hooks: [{ commandHooks: 'hooks.json' }] }))
+  await expect(openRuntime({ config, store })).rejects.toMatchObject({
+    code: 'CONFIG_UNTRUSTED',
+    message: expect.stringContaining(`${file} ${why}`),
+  })
+})
+
+test('many hooks of one file have a limit together', async () => {
+  const folder = newFolder()
+  const words = Array.from({ length: 800 }, (_, at) => `w${at}`).join(' ')
+  const file = writeHooks(folder, { PreToolUse: Array.from({ length: 9 }, (_, at) => ({ command: `true ${words} ${at}` })) })
+  await expect(trustHooks(memoryStore(), await subject(file))).rejects.toThrow('and those before it name more than 60000 paths')
+})
 
 test('variables that double with each other are given up, and take no time', () => {
   const names = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at))
