@@ -17,6 +17,7 @@ export interface Rotation {
 const OWNER_ONLY = 0o600
 /** What stands behind the name of an old file: time, process, chance. */
 const OLD = /^\d{8}T\d{9}Z-\d+-[\da-f]+$/
+const LINE_END = 0x0a
 const NOTHING = Promise.resolve()
 
 /** Appends with one write for all lines that wait, so that those of two processes never mix. */
@@ -30,6 +31,7 @@ export class AuditFile implements AuditSink {
   /** lines since the last gap that was written */
   #lost = 0
   #lostInAll = 0
+  /** the file ends within a line */
   #isTorn = false
   #isClosed = false
   /** that lines are left out has been told since the last gap that was written */
@@ -96,15 +98,11 @@ export class AuditFile implements AuditSink {
   }
 
   async #writeWhole(handle: FileHandle, bytes: Buffer): Promise<void> {
-    let at = 0
-    this.#isTorn = false
-    while (at < bytes.length) {
-      // a disk that is full takes a part
-      const { bytesWritten } = await handle.write(bytes, at).catch((error: unknown) => {
-        this.#isTorn = at > 0
-        throw error
-      })
+    for (let at = 0; at < bytes.length; ) {
+      // a disk that is full takes a part, or nothing: then the file ends as it did
+      const { bytesWritten } = await handle.write(bytes, at)
       at += bytesWritten
+      if (bytesWritten > 0) this.#isTorn = bytes[at - 1] !== LINE_END
     }
   }
 

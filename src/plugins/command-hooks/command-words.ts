@@ -1,99 +1,90 @@
 /** The words of a command line that may be paths: more than a shell would open, so that nothing that it opens is missed. */
 import { homedir } from 'node:os'
 import { type HookPlaces, placeVariables } from './hook-env.ts'
+import { MOST_WORDS, ShellVariables, tooMuch } from './shell-variables.ts'
+import { cutLine, joined, type ShellWord } from './shell-words.ts'
 
-/** Characters of a value or word that may be a path: no system opens longer ones, and values of values would double with each other. */
-const LONGEST = 4096
+/** Lines within words of lines that are read with their quotes: `bash -c "sh -c '…'"`. Words within deeper ones are cut only. */
+const MOST_DEPTH = 4
+/** What makes a word a line of its own. */
+const CUTS = /[\s"'`;|&()<>=]+/
+const ASSIGNMENT = /^([A-Za-z_]\w*)(\+?)=(.*)$/s
 
-/** Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them. */
-export function commandWords(command: string, places: HookPlaces): readonly string[] {
-  // a shell joins lines that end in a backslash, but within single quotes
-  return [...new Set([command, command.replaceAll('\\\n', '')].flatMap((line) => lineWords(line, places)))]
-}
-
-function lineWords(command: string, places: HookPlaces): readonly string[] {
-  const variables = { ...placeVariables(places), PWD: places.folder, HOME: homedir(), ...assigned(command, places) }
-  const words = new Set<string>()
-  for (const cut of [wordsOf(filledIn(command, variables)), wholeWords(command, variables)]) {
-    for (const [at, word] of cut.entries()) {
-      words.add(word.startsWith('~/') ? homedir() + word.slice(1) : word)
-      // -f./rules.awk; --import=./x.mjs was cut at the sign
-      const glued = /^-\w(.+)$/s.exec(word)?.[1]
-      if (glued !== undefined) words.add(glued)
-      if (cut[at - 1] === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
-    }
-  }
-  return [...words].filter((text) => text !== '' && text.length <= LONGEST && !text.includes('\0'))
-}
-
-/** The words where no value is cut, whatever is in it: folders may have blanks and quotes in their names. */
-function wholeWords(command: string, variables: Readonly<Record<string, string>>): readonly string[] {
-  const names = Object.keys(variables)
-  // a NUL is in no command
-  const marked = filledIn(command, Object.fromEntries(names.map((name, index) => [name, `\0${index}\0`])))
-  return wordsOf(marked).map((word) => word.replace(/\0(\d+)\0/g, (_, index: string) => variables[names[Number(index)] ?? ''] ?? ''))
-}
-
-/** `NAME=value` within the line: the value may hold the folder of a script. */
-function assigned(command: string, places: HookPlaces): Record<string, string> {
-  const found: Record<string, string> = Object.create(null) as Record<string, string>
-  const known = { ...placeVariables(places), PWD: places.folder, HOME: homedir() }
-  for (const [, name = '', value = ''] of command.matchAll(/(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|()]*)/g)) {
-    const filled = filledIn(value.replace(/^(["'])(.*)\1$/s, '$2'), { ...known, ...found })
-    if (filled.length <= LONGEST) found[name] = filled
-  }
-  return found
-}
-
-/** `$NAME`, `${NAME}` and `${NAME:-…}` in all their forms; what is not known stays as it is. */
-function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
-  return text
-    .replaceAll('$(pwd)', variables['PWD'] ?? '')
-    .replace(/\$(?:\{(\w+)(?:[^\w}][^}]*)?\}|(\w+))/g, (written, braced: string | undefined, bare: string | undefined) => {
-      const name = braced ?? bare ?? ''
-      return Object.hasOwn(variables, name) ? (variables[name] ?? '') : written
-    })
-}
+type Words = readonly (ShellWord | null)[]
 
 /**
- * What is in quotes is cut once more, for `bash -c "…"`. Files that the line only writes are left out (`>> log`, `| tee -a log`): a hook that
- * keeps a log would change what its trust is bound to, each time that it runs. Names that the shell works out by running something stay.
+ * Words as a shell would cut them, without its quotes, with variables filled in as far as the line itself and the places of the hook say them.
+ * What is in quotes is cut once more, for `bash -c "…"`. Throws TooManyPaths for a command that has more than can be gone through.
  */
-function wordsOf(command: string): readonly string[] {
-  const words: string[] = []
-  let word = ''
-  let quote = ''
-  /** the next word is written to; with `tee` every word up to the next operator */
-  let written: 'no' | 'next' | 'all' = 'no'
-  let isPiped = false
-  const end = (): void => {
-    if (word === '') return
-    if (written === 'no' || /\$\(|`/.test(word)) {
-      words.push(word)
-      if (/[\s"'`;|&()<>=]/.test(word)) words.push(...word.split(/[\s"'`;|&()<>=]+/))
+export function commandWords(command: string, places: HookPlaces): readonly string[] {
+  const variables = new ShellVariables({
+    ...Object.fromEntries(Object.entries(placeVariables(places)).map(([name, value]) => [name, [value]])),
+    // it changes with cd
+    PWD: [places.folder, '.'],
+    HOME: [homedir()],
+  })
+  const lines = linesIn(variables.marked(joined(command.replaceAll('\0', ''))), variables, 0)
+  for (const line of lines) assign(line, variables)
+  const words = new Set<string>()
+  const add = (texts: readonly string[]): void => {
+    for (const [at, text] of texts.entries()) {
+      for (const word of variables.expanded(text)) {
+        addWord(words, word, texts[at - 1])
+        if (word === text || !CUTS.test(word)) continue
+        for (const cut of [word.split(CUTS), cutLine(word).flatMap((one) => one?.text ?? [])])
+          for (const [index, part] of cut.entries()) addWord(words, part, cut[index - 1])
+      }
     }
-    if (written === 'next') written = 'no'
-    else if (isPiped && word === 'tee') written = 'all'
-    isPiped = false
-    word = ''
   }
-  for (let at = 0; at < command.length; at++) {
-    const char = command[at] as string
-    if (quote !== '') {
-      if (char === quote) quote = ''
-      else if (quote === '"' && char === '\\' && /["\\$`]/.test(command[at + 1] ?? '')) word += command[++at]
-      else word += char
-    } else if (char === '"' || char === "'") quote = char
-    else if (char === '\\') word += command[++at] ?? ''
-    else if (/[\s`;|&()<>=]/.test(char)) {
-      end()
-      const before = command[at - 1]
-      // <> opens for reading too; >( runs something; >| and >& go on with the same
-      if (char === '>' && before !== '<') written = 'next'
-      else if (/[`;()<\n]/.test(char) || (/[|&]/.test(char) && before !== '>')) written = 'no'
-      if (!/[^\S\n]/.test(char)) isPiped = char === '|'
-    } else word += char
+  for (const line of lines) {
+    const texts = line.map((word) => word?.text ?? '')
+    add(texts)
+    for (const text of texts) if (CUTS.test(text)) for (const one of new Set([text, joined(text)])) add(one.split(CUTS))
   }
-  end()
-  return words
+  return [...words]
+}
+
+function addWord(words: Set<string>, word: string, before: string | undefined): void {
+  if (word === '') return
+  words.add(word.startsWith('~/') ? homedir() + word.slice(1) : word)
+  // -f./rules.awk; --import=./x.mjs is cut at the sign
+  const glued = /^-\w(.+)$/s.exec(word)?.[1]
+  if (glued !== undefined) words.add(glued)
+  if (before === '-m') words.add(`${word.replaceAll('.', '/')}.py`)
+  if (words.size > MOST_WORDS) throw tooMuch()
+}
+
+/** The line and those within its words. Names that the shell works out by running something are never left out. */
+function linesIn(text: string, variables: ShellVariables, depth: number): readonly Words[] {
+  const cut = cutLine(text)
+  // nothing more to be cut
+  if (depth > 0 && cut.length === 1 && cut[0]?.text === text) return []
+  const line = cut.filter((word) => depth > 0 || word === null || !word.isWritten || variables.runsSomething(word.text))
+  const inner = line.filter((word) => word !== null && (/[\\$]/.test(word.text) || CUTS.test(word.text)))
+  const deeper = depth === MOST_DEPTH ? [] : inner.flatMap((word) => linesIn(joined(word?.text ?? ''), variables, depth + 1))
+  return [line, ...deeper]
+}
+
+/** `NAME=value`, `NAME+=value`, `${NAME:=value}` and `for NAME in …` within the line: the value may hold the folder of a script. */
+function assign(line: Words, variables: ShellVariables): void {
+  for (const [at, word] of line.entries()) {
+    if (word === null) continue
+    // this takes what ${NAME:=value} sets
+    variables.expanded(word.text)
+    const [, name, adds, value = ''] = ASSIGNMENT.exec(word.text) ?? []
+    if (name !== undefined) {
+      const values = value === '' ? [''] : variables.expanded(value)
+      variables.add(name, values)
+      if (adds !== '')
+        variables.add(
+          name,
+          variables.valuesOf(name).flatMap((start) => values.map((end) => start + end)),
+        )
+    }
+    const variable = line[at + 1]?.text
+    if (!/^(?:for|select)$/.test(word.text) || variable === undefined || line[at + 2]?.text !== 'in') continue
+    const end = line.indexOf(null, at)
+    const listed = line.slice(at + 3, end < 0 ? undefined : end).flatMap((one) => variables.expanded(one?.text ?? ''))
+    variables.add(variable, [...listed, ...listed.flatMap((one) => one.split(/\s+/))])
+  }
 }

@@ -13,8 +13,10 @@ export type Matcher = (call: CallNames) => boolean
 
 /** Characters of lists of names; anything else makes a regular expression. */
 const LIST = /^[A-Za-z0-9_|,\s-]*$/
-/** What is between two commas that part expressions, as those of `[^,]` and `{1,3}` do not. */
-const PART = /(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,\d*\}|[^,])+/gs
+/** Characters of a matcher. */
+const LONGEST = 4096
+const CLASS = /\[\^?\]?(?:\\.|[^\]\\])*\]/sy
+const UNIT = /\\.|\{\d*,\d*\}|./sy
 const BY_KEY = 'server:'
 /** What no name of a tool looks like: a server without a tool. */
 const SERVER_ALONE = /^mcp__(?:(?!__).)*(?:__)?$/
@@ -28,6 +30,7 @@ const namesIn = (text: string): string[] =>
 
 /** Throws SyntaxError with one line about what is wrong. The regular expressions run in linear time; their engine is loaded for the first one. */
 export async function compileMatcher(text: string): Promise<Matcher> {
+  if (text.length > LONGEST) throw new SyntaxError(`it must be at most ${LONGEST} characters`)
   const listed = namesIn(text)
   if (text.trim() === '*' || listed.length === 0) return () => true
   if (text.trimStart().startsWith(BY_KEY)) {
@@ -47,9 +50,30 @@ export async function compileMatcher(text: string): Promise<Matcher> {
     throw new SyntaxError(error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error), { cause: error })
   }
   // expressions in a list with commas: names hardly have commas in them, so that the whole would fit nothing
-  const parts = (text.match(PART) ?? []).map((part) => part.trim())
+  const parts = partsOf(text).map((part) => part.trim())
   const patterns = parts.includes(text) ? [pattern] : [pattern, ...parts.flatMap((part) => tryCompile(RE2JS, part))]
   return ({ names }) => names.some((name) => exact.has(name) || patterns.some((one) => one.matcher(name).find()))
+}
+
+/** What is between the commas that part expressions, as those of `[^,]` and `{1,3}` do not. */
+function partsOf(text: string): readonly string[] {
+  const parts = ['']
+  // where one class has no end, none after it has one
+  let hasClasses = true
+  for (let at = 0; at < text.length; ) {
+    const inClass = hasClasses && text[at] === '[' ? unitAt(CLASS, text, at) : ''
+    if (inClass === null) hasClasses = false
+    const unit = inClass || unitAt(UNIT, text, at) || ''
+    if (unit === ',') parts.push('')
+    else parts.push(`${parts.pop()}${unit}`)
+    at += unit.length
+  }
+  return parts
+}
+
+function unitAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? null
 }
 
 function tryCompile<T>(engine: { compile(text: string): T }, text: string): T[] {

@@ -6,14 +6,16 @@ import { commandWords } from './command-words.ts'
 import { fileDigest } from './file-digest.ts'
 import type { HookPlaces } from './hook-env.ts'
 import { eachOf, Folders, PathBudget } from './script-paths.ts'
+import { tooMuch } from './shell-variables.ts'
 
 /** Path → SHA-256 of the file, or `unreadable`. */
 export type Scripts = Readonly<Record<string, string>>
 
 /** What programs try for a word that is no file: `node ./guard`, `node ./scripts`, `python scripts`. */
 const ENDINGS = ['.js', '.cjs', '.mjs', '.json', '.node', '.py', '/index.js', '/package.json', '/__main__.py']
-/** Folders that a command may go to before it names a script. */
-const MOST_FOLDERS = 8
+/** Folders that a command may go to before it names a script, and places where its words are looked for. More is a mistake: nothing is left out. */
+const MOST_FOLDERS = 64
+const MOST_PLACES = 65_536
 /** Files that one pattern may stand for; others do not count. */
 const MOST_FILES = 500
 const PATTERN = /[*?[{]/
@@ -89,13 +91,21 @@ function runnable(command: string, places: HookPlaces): (word: string, file: str
   return (word, file) => used.has(word) && (!isProject(word, file) || run.has(MARK + word))
 }
 
-/** Where relative words may start: also the folders that the command itself names, as in `cd scripts && ./guard.sh`. */
+/** Where relative words may start: also the folders that the command itself names, one in the other, as in `cd scripts && cd deep && ./guard.sh`. */
 async function basesOf(words: readonly string[], places: HookPlaces, isOurs: (file: string) => boolean): Promise<ReadonlySet<string>> {
   const bases = new Set([places.folder, places.project])
-  const named = [...bases].flatMap((base) => words.map((word) => path.resolve(base, word))).filter(isOurs)
-  for (const folder of named) {
-    if (bases.size >= MOST_FOLDERS) break
-    if ((await stat(folder).catch(() => null))?.isDirectory()) bases.add(folder)
+  const seen = new Set(await Promise.all([...bases].map((base) => realpath(base).catch(() => base))))
+  // those that are added are gone through as well
+  for (const base of bases) {
+    const folders = new Set(words.map((word) => path.resolve(base, word)).filter((folder) => isOurs(folder) && !bases.has(folder)))
+    for (const folder of folders) {
+      if (!(await stat(folder).catch(() => null))?.isDirectory()) continue
+      // a link can lead round and round
+      const real = await realpath(folder).catch(() => folder)
+      if (!seen.has(real)) bases.add(folder)
+      seen.add(real)
+      if (bases.size > MOST_FOLDERS || bases.size * words.length > MOST_PLACES) throw tooMuch()
+    }
   }
   return bases
 }

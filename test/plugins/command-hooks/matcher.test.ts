@@ -93,6 +93,9 @@ test.each([
   ['mcp__x__[a-z,]*,mcp__db__.*', 'db', 'drop', true],
   ['mcp__x__.{0,9}?', 'db', 'drop9', false],
   ['mcp__x__\\[,mcp__db__.*', 'db', 'drop', true],
+  ['\\Q[\\E,mcp__db__.*', 'db', 'drop', true],
+  ['mcp__x__[],a]*[^],]*,mcp__db__.*', 'db', 'drop', true],
+  ['mcp__x__[^],]*', 'db', 'drop', false],
   ['*', 'db', 'drop', true],
   ['|', 'db', 'drop', true],
 ])('%j on %s %s: %s', async (matcher, server, tool, fits) => {
@@ -111,6 +114,13 @@ test('server: with an environment means that one alone', async () => {
 
 test.each(['mcp__db__(', '[a', 'a{2,1}', '(?=x)', '(a)\\1', 'server:', 'server:a|b'])('%j is no matcher', async (matcher) => {
   await expect(compileMatcher(matcher)).rejects.toBeInstanceOf(SyntaxError)
+})
+
+test('a matcher has a limit', async () => {
+  await expect(compileMatcher(`a${'|b'.repeat(2048)}`)).rejects.toThrow('at most 4096 characters')
+  await expect(compileMatcher(`\\Q${'['.repeat(100_000)}`)).rejects.toBeInstanceOf(SyntaxError)
+  const fits = await compileMatcher(`mcp__db__drop,\\Q${'['.repeat(4000)}`)
+  expect(fits(names('db', 'drop'))).toBe(true)
 })
 
 test('a pattern that would hang others is matched in linear time', async () => {

@@ -8,12 +8,14 @@ import { memoryStore, openRuntime } from '../../../src/index.ts'
 import { commandWords } from '../../../src/plugins/command-hooks/command-words.ts'
 import { placesOf } from '../../../src/plugins/command-hooks/hook-env.ts'
 import { readHookFile } from '../../../src/plugins/command-hooks/hook-file.ts'
-import { distrustOf, trustHooks } from '../../../src/plugins/command-hooks/hook-trust.ts'
+import { distrustOf, trustHooks, watchHooks } from '../../../src/plugins/command-hooks/hook-trust.ts'
 import { namedScripts } from '../../../src/plugins/command-hooks/named-scripts.ts'
 import { newFolder, writeHooks } from './kit.ts'
 
 const SERVER = fileURLToPath(new URL('../../ownership/server.mjs', import.meta.url))
 const subject = async (file: string) => ({ path: file, hooks: (await readHookFile(file)).hooks, places: placesOf(path.dirname(file)) })
+
+const numbers = (count: number): string => Array.from({ length: count }, (_, at) => at).join(' ')
 
 function put(folder: string, name: string, text = 'changed'): void {
   const file = path.join(folder, name)
@@ -45,6 +47,38 @@ test.each([
   ['an escape within quotes', 'bash -c "\\"./scripts/guard.sh\\""', 'scripts/guard.sh'],
   ['a line that goes on', './scr\\\nipts/guard.sh', 'scripts/guard.sh'],
   ['a name that has an escape', '"./scr\\$ipts/guard.sh"', 'scr$ipts/guard.sh'],
+  ['the default of a variable', 'sh ${GUARD:-./guard.sh}', 'guard.sh'],
+  ['a default within a word', 'sh "${HOOKS:-scripts}/guard.sh"', 'scripts/guard.sh'],
+  ['a default without a colon', 'sh ${HOOKS-"scripts"}/guard.sh', 'scripts/guard.sh'],
+  ['a default of a default', 'sh ${A:-${B:-scripts}/deep}/guard.sh', 'scripts/deep/guard.sh'],
+  ['a default of a variable that is empty', 'D=; sh ${D:-scripts}/guard.sh', 'scripts/guard.sh'],
+  ['a default with blanks', 'eval ${RUN:-sh ./guard.sh}', 'guard.sh'],
+  ['a default of an argument', `sh -c 'sh \${1:-./guard.sh}'`, 'guard.sh'],
+  ['a default that stays', ': ${D:=scripts}; sh $D/guard.sh', 'scripts/guard.sh'],
+  ['a default that stays, without a colon', ': ${D=scripts}; sh $D/guard.sh', 'scripts/guard.sh'],
+  ['an alternative', 'sh scripts/${DEEP:+deep/}guard.sh', 'scripts/deep/guard.sh'],
+  ['what is left where there is no alternative', 'sh scripts/${DEEP+deep/}guard.sh', 'scripts/guard.sh'],
+  ['a default in a name that is written to', 'cat > "${LOG:-$(sh ./guard.sh)}"', 'guard.sh'],
+  ['a variable of the working directory', 'D=$(pwd)/scripts; sh $D/guard.sh', 'scripts/guard.sh'],
+  ['a variable of the working directory after cd', 'cd scripts; D=$(pwd)/deep; sh $D/guard.sh', 'scripts/deep/guard.sh'],
+  ['a variable that is quoted in part', 'D="$PWD"/scripts; sh $D/guard.sh', 'scripts/guard.sh'],
+  ['a variable that has had another value', 'D=scripts; sh $D/guard.sh; D=other; ls $D', 'scripts/guard.sh'],
+  ['a variable that grows', 'D=scripts; D+=/deep; sh $D/guard.sh', 'scripts/deep/guard.sh'],
+  ['a variable in quotes', `bash -c 'D=scripts; sh $D/guard.sh'`, 'scripts/guard.sh'],
+  ['a variable in quotes within quotes', `sh -c "bash -c 'D=\\"scripts\\"; sh \\$D/guard.sh'"`, 'scripts/guard.sh'],
+  ['a folder in a folder', 'cd scripts && cd deep && sh ./guard.sh', 'scripts/deep/guard.sh'],
+  ['a folder in a folder in a folder', 'cd a && cd b && cd c && cd d && sh guard.sh', 'a/b/c/d/guard.sh'],
+  ['a list of a loop', 'for f in guard other; do sh scripts/$f.sh; done', 'scripts/guard.sh'],
+  ['the last of a list of a loop', 'for f in a b "guard"\ndo sh scripts/$f.sh; done', 'scripts/guard.sh'],
+  ['a list that is in a variable', 'L="other guard"; for f in $L; do sh scripts/$f.sh; done', 'scripts/guard.sh'],
+  ['a loop in a loop', `bash -c 'for d in x scripts; do for f in y guard; do sh $d/$f.sh; done; done'`, 'scripts/guard.sh'],
+  ['quotes with escapes', `sh $'scripts/guard.sh'`, 'scripts/guard.sh'],
+  ['escapes in them', `sh $'scr\\x69pts\\57it\\'s'`, "scripts/it's"],
+  ['quotes of a language', 'sh $"scripts/guard.sh"', 'scripts/guard.sh'],
+  ['a line that goes on in quotes', `bash -c 'sh scr\\\nipts/guard.sh'`, 'scripts/guard.sh'],
+  ['a line that goes on after a comment', `# it's\nsh scr\\\nipts/guard.sh`, 'scripts/guard.sh'],
+  ['a comment that goes on nowhere', 'true # > \\\n./guard.sh', 'guard.sh'],
+  ['a name with an equals sign', 'sh ./a=b.sh', 'a=b.sh'],
   ['quotes within a word', './scr"ip"ts/\'guard\'.sh', 'scripts/guard.sh'],
 ])('trust is bound to %s: %s', async (_what, command, script) => {
   const store = memoryStore()
@@ -235,6 +269,47 @@ test('variables that double with each other are given up, and take no time', () 
     `$\{${'a'.repeat(8000)} ./guard.sh`,
   ])
     expect(commandWords(command, placesOf('/nowhere')).includes('./guard.sh')).toBe(true)
+})
+
+test.each([
+  ['loops', `for a in ${numbers(70)}; do for b in $a; do sh $a$b.sh; done; done`],
+  ['long values', `a=${'x'.repeat(2000)}; for b in ${numbers(300)}; do c=$a$b; ${'d=x$c; e=x$d; c=x$e;'.repeat(100)} done`],
+  ['nested defaults', '${a:-x'.repeat(1000) + '}'.repeat(1000)],
+])('a command that has more than can be looked for cannot be trusted: %s', async (_what, command) => {
+  const file = writeHooks(newFolder(), { PreToolUse: [{ command }] })
+  await expect(trustHooks(memoryStore(), await subject(file))).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining(
+      'cannot be trusted: the hook PreToolUse[0].hooks[0] names more than can be looked for; put a part of it into a script',
+    ),
+  })
+})
+
+test('and so is one with more folders than can be gone through; folders that lead round are gone through once', async () => {
+  const folder = newFolder()
+  const names = Array.from({ length: 70 }, (_, at) => `d${at}`)
+  const file = writeHooks(folder, { PreToolUse: [{ command: `cd a; ls ${names.join(' ')}; sh ./guard.sh` }] })
+  put(folder, 'b/guard.sh')
+  symlinkSync('.', path.join(folder, 'a'))
+  const store = memoryStore()
+  await trustHooks(store, await subject(file))
+  expect(await distrustOf(store, await subject(file))).toBeNull()
+  for (const name of names) mkdirSync(path.join(folder, name))
+  await expect(trustHooks(store, await subject(file))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  expect(await distrustOf(store, await subject(file))).toContain('names more than can be looked for')
+  const { why, distrust } = await watchHooks(store, await subject(file))
+  expect(why).toContain('names more than can be looked for')
+  expect(await distrust((await subject(file)).hooks[0]!)).toBe(why)
+})
+
+test('where folders become too many under a running session its hook is not run, whatever onFailure says', async () => {
+  const folder = newFolder()
+  const names = Array.from({ length: 70 }, (_, at) => `d${at}`)
+  await trusted(folder, { PreToolUse: [{ command: `true ${names.join(' ')}`, onFailure: 'continue' }] }, async (session) => {
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'completed' })
+    for (const name of names) mkdirSync(path.join(folder, name))
+    expect(await session.callTool(CALL)).toMatchObject({ outcome: 'refused', code: 'CALL_REFUSED' })
+  })
 })
 
 test('a model that writes into the folder of its own guard does not get rid of it', async () => {

@@ -34,6 +34,13 @@ test.each([
   'jq . | tee -a x >/dev/null && exit 0',
   'cat | tee other x | wc -l',
   'echo "a \\" b" > x',
+  'cat |\n  tee -a x',
+  'cat | \\\n  tee -a x',
+  'cat >> \\\n  x',
+  'cat >> "$(pwd)/x"',
+  'cat >> ${LOG:-x}',
+  'true # it is not\ncat > x',
+  `true # it's\ncat > x`,
 ])('%s only writes it', async (command) => {
   expect(await staysTrusted(command)).toBe(true)
 })
@@ -58,6 +65,12 @@ test.each([
   'cat | tee y && sh x',
   'cat | tee y; sh x',
   'cat | tee y\nsh x',
+  'cat |\n sh x',
+  'cat |\n\n tee y\n tee x',
+  'cat > y \\\n x',
+  'true # | tee\nsh x',
+  'true # >\nsh x',
+  'true # > \\\nx',
   'cat | tee y | sh x',
   'cat | tee >(sh x)',
   'cat | "x"',
