@@ -3,6 +3,7 @@ import { memoryExecutor } from '../../src/connections/executors/memory.ts'
 import type { HookPlugin, Session } from '../../src/index.ts'
 import { assembleRuntime } from '../../src/runtime/open-runtime.ts'
 import type { SessionEvent } from '../../src/runtime/types.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 
 type Entry = HookPlugin | { readonly plugin: HookPlugin; readonly mode: 'shadow' }
 /** A session, and which of `settled` and `traced` it has told. */
@@ -14,19 +15,7 @@ export interface Opened extends AsyncDisposable {
 /** A session with a server whose answer to a call is this line, from behind the id on. */
 export async function answering(rest: string, hooks: readonly Entry[], env: Readonly<Record<string, string>> = {}): Promise<Opened> {
   const executor = memoryExecutor({
-    x: async ({ lines, send }) => {
-      for await (const line of lines) {
-        const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-        if (method === 'initialize')
-          send({
-            jsonrpc: '2.0',
-            id,
-            result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-          })
-        if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-        if (method === 'tools/call') send(`{"jsonrpc":"2.0","id":${id},${rest}}`)
-      }
-    },
+    x: oneToolServer((send, { id }) => send(`{"jsonrpc":"2.0","id":${id},${rest}}`)),
   })
   const runtime = await assembleRuntime(
     { mcpServers: { x: { command: 'x', env, defaultToolsApprovalMode: 'approve' } }, hooks: [...hooks] },

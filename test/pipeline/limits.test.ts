@@ -5,6 +5,7 @@ import { memoryExecutor } from '../../src/connections/executors/memory.ts'
 import type { MemoryServer } from '../../src/connections/executors/memory.ts'
 import { assembleRuntime } from '../../src/runtime/open-runtime.ts'
 import type { TestRuntime } from '../../src/testing/index.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 import { never, open, plugin, REQUEST, sleep, toolCalls } from './kit.ts'
 
 const hanging: MemoryServer = ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
@@ -101,34 +102,17 @@ test('waiting for a person does not count against the limit of a tap either: no 
 
 test('progress resets the idle limit, not the one of the whole call', async () => {
   const executor = memoryExecutor({
-    x: async ({ lines, send }) => {
-      for await (const line of lines) {
-        const { id, method, params } = JSON.parse(line) as {
-          id?: number
-          method: string
-          params: { protocolVersion: string; _meta?: { progressToken: number } }
-        }
-        if (method === 'initialize')
-          send({
-            jsonrpc: '2.0',
-            id,
-            result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-          })
-        if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-        if (method !== 'tools/call') continue
-        void (async () => {
-          for (let progress = 1; progress <= 6; progress++) {
-            await sleep(250)
-            send({
-              jsonrpc: '2.0',
-              method: 'notifications/progress',
-              params: { progressToken: params._meta!.progressToken, progress, total: 6 },
-            })
-          }
-          send({ jsonrpc: '2.0', id, result: { content: [] } })
-        })()
+    x: oneToolServer(async (send, { id, params }) => {
+      for (let progress = 1; progress <= 6; progress++) {
+        await sleep(250)
+        send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken: params._meta!.progressToken, progress, total: 6 },
+        })
       }
-    },
+      send({ jsonrpc: '2.0', id, result: { content: [] } })
+    }),
   })
   await using runtime = await assembleRuntime(
     { mcpServers: { x: { command: 'x', defaultToolsApprovalMode: 'approve' } } },

@@ -6,6 +6,7 @@ import type { CallOutcome, CallTrace, Method, ServerKey } from '../../src/plugin
 import type { SessionEvent, ToolCallRequest } from '../../src/runtime/types.ts'
 import type { TestRuntime, TestRuntimeOptions } from '../../src/testing/index.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 import { never, open, plugin, REQUEST, sleep, toolCalls } from './kit.ts'
 
 type Next = () => Promise<{ content: unknown[] }>
@@ -359,19 +360,7 @@ test('a result nested deeper than a stack goes ends the call like any other, als
   const { memoryExecutor } = await import('../../src/connections/executors/memory.ts')
   const { assembleRuntime } = await import('../../src/runtime/open-runtime.ts')
   const executor = memoryExecutor({
-    x: async ({ lines, send }) => {
-      for await (const line of lines) {
-        const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-        if (method === 'initialize')
-          send({
-            jsonrpc: '2.0',
-            id,
-            result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-          })
-        if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-        if (method === 'tools/call') send(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${deep}}}`)
-      }
-    },
+    x: oneToolServer((send, { id }) => send(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":${deep}}}`)),
   })
   await using runtime = await assembleRuntime(
     {

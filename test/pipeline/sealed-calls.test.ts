@@ -3,34 +3,24 @@ import { toolRecord } from '../../src/connections/tool-record.ts'
 import type { SealedCall } from '../../src/hooks/sealed-call.ts'
 import { SealedCalls } from '../../src/pipeline/sealed-calls.ts'
 import { DEFAULT_POLICY } from '../../src/servers/definition.ts'
-import { Environment, markReplaced } from '../../src/servers/environment.ts'
+import { markReplaced } from '../../src/servers/environment.ts'
+import { environment } from '../connections/fixtures/pool.ts'
 import { open, REQUEST, toolCalls } from './kit.ts'
 
-const newEnvironment = (): Environment =>
-  new Environment({
-    id: 'e',
-    executor: { kind: 'local', options: {} },
-    cwd: '/',
-    extraRoots: [],
-    permissions: null,
-    approvalPolicy: 'on-request',
-    codexExecutable: null,
-    where: 'host',
-  })
 const newEntry = () => ({ key: { name: 's' }, registration: { policy: DEFAULT_POLICY } })
 const newTool = () => toolRecord({ name: 'run', inputSchema: { type: 'object' } })!
 const newListing = () => ({ tools: new Map(), generation: 1, diagnostics: [] })
 
 test('calls of one tool share a decision until anything of it is another: entry, connection, environment, what governs it, list, definition', () => {
   const calls = new SealedCalls({ sessionId: 's', flags: {}, catalogGeneration: 1, resolver: {} } as never)
-  let at: any = { entry: newEntry(), connection: {}, environment: newEnvironment(), listing: newListing(), tool: newTool() }
+  let at: any = { entry: newEntry(), connection: {}, environment: environment(), listing: newListing(), tool: newTool() }
   const seal = () => calls.ofTool(at, at.listing, at.tool)
   let last = seal()
   expect(last).toMatchObject({ entry: at.entry, connection: at.connection, tool: at.tool, need: 'ask', mode: 'auto' })
   const changes: Record<string, () => void> = {
     entry: () => (at = { ...at, entry: newEntry() }),
     connection: () => (at = { ...at, connection: {} }),
-    environment: () => (at = { ...at, environment: newEnvironment() }),
+    environment: () => (at = { ...at, environment: environment() }),
     permissions: () => at.environment.update({ permissions: 'read-only' }),
     policy: () => at.environment.update({ approvalPolicy: 'never' }),
     replaced: () => markReplaced(at.environment),
@@ -70,7 +60,7 @@ test('a shared decision is judged anew for every call: what is said of one is no
 
 test('a module that patches WeakMap puts no other decision in place: not that of another tool, and none of its own making', () => {
   const calls = new SealedCalls({ sessionId: 's', flags: {}, catalogGeneration: 1, resolver: {} } as never)
-  const at: any = { entry: newEntry(), connection: {}, environment: newEnvironment() }
+  const at: any = { entry: newEntry(), connection: {}, environment: environment() }
   const listing = newListing()
   const [read, erase] = [newTool(), toolRecord({ name: 'erase', inputSchema: { type: 'object' } })!]
   const forged = calls.ofTool(at, listing, erase)

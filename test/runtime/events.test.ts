@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SessionEvent } from '../../src/runtime/types.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 import { open, plugin, REQUEST, sleep } from '../pipeline/kit.ts'
 
 test('a session tells of servers, tools, questions and ends, in the order in which they happen', async () => {
@@ -93,19 +94,9 @@ test('diagnostics, logs and outcomes carry no value of a secret variable', async
     const { assembleRuntime } = await import('../../src/runtime/open-runtime.ts')
     const executor = memoryExecutor({
       x: async ({ log }) => log(`cannot log in with ${SECRET}\n`),
-      ok: async ({ lines, send }) => {
-        for await (const line of lines) {
-          const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-          if (method === 'initialize')
-            send({
-              jsonrpc: '2.0',
-              id,
-              result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-            })
-          if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-          if (method === 'tools/call') send({ jsonrpc: '2.0', id, error: { code: -32000, message: `the token ${SECRET} has expired` } })
-        }
-      },
+      ok: oneToolServer((send, { id }) =>
+        send({ jsonrpc: '2.0', id, error: { code: -32000, message: `the token ${SECRET} has expired` } }),
+      ),
     })
     await using runtime = await assembleRuntime(
       {

@@ -10,6 +10,7 @@ import { openRuntime, openSession } from '../../src/runtime/open-runtime.ts'
 import type { RuntimeOptions } from '../../src/runtime/types.ts'
 import { unwrap } from '../../src/runtime/unwrap.ts'
 import { openTestRuntime } from '../../src/testing/index.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 import { initialized, never, open, plugin, REQUEST, sleep, toolCalls } from '../pipeline/kit.ts'
 
 /** An environment of an executor of this test; `live` counts what runs on it. */
@@ -33,19 +34,7 @@ function remote(server: MemoryServer, definition: object = {}): RuntimeOptions &
   // beside the options, and not one of them
   return Object.defineProperty(options, 'live', { value: live }) as RuntimeOptions & { readonly live: typeof live }
 }
-const echo: MemoryServer = async ({ lines, send }) => {
-  for await (const line of lines) {
-    const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-    if (method === 'initialize')
-      send({
-        jsonrpc: '2.0',
-        id,
-        result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-      })
-    if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-    if (method === 'tools/call') send({ jsonrpc: '2.0', id, result: { content: [] } })
-  }
-}
+const echo = oneToolServer((send, { id }) => send({ jsonrpc: '2.0', id, result: { content: [] } }))
 const hanging: MemoryServer = ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
 
 test('opening starts nothing', async () => {

@@ -5,22 +5,17 @@ import { assembleRuntime } from '../../src/runtime/open-runtime.ts'
 import type { LiveRuntime } from '../../src/runtime/live-runtime.ts'
 import type { SessionEvent, Tool, ToolList } from '../../src/runtime/types.ts'
 import { openTestRuntime, scriptedServer } from '../../src/testing/index.ts'
+import { oneToolServer } from '../one-tool-server.ts'
 import { initialized, open, sleep } from '../pipeline/kit.ts'
+
+/** Lists its tool and answers no call. */
+const idle = oneToolServer(() => {})
 
 const after =
   (ms: number): MemoryServer =>
-  async ({ lines, send }) => {
+  async (duplex) => {
     await sleep(ms)
-    for await (const line of lines) {
-      const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { protocolVersion: string } }
-      if (method === 'initialize')
-        send({
-          jsonrpc: '2.0',
-          id,
-          result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
-        })
-      if (method === 'tools/list') send({ jsonrpc: '2.0', id, result: { tools: [{ name: 'run', inputSchema: { type: 'object' } }] } })
-    }
+    await idle(duplex)
   }
 const hanging: MemoryServer = ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
 const runtimeWith = (servers: Readonly<Record<string, MemoryServer>>, more: object = {}): Promise<LiveRuntime> =>
